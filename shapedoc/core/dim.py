@@ -1,0 +1,261 @@
+"""Sizes: canonical integer polynomials over named symbols.
+
+A `Dim` is what a size is known to be: ``5``, ``d_model``, ``2*d_h``, ``H*d_k``, ``T + 1``. Two dims are equal as
+polynomials exactly when they are equal objects by ``==``; whether two *different* polynomials may still be the same
+number is answered by `shapedoc.core.sizes`, which knows the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+
+__all__ = ["Dim", "ONE", "Sym", "ZERO"]
+
+_uids = count(1)
+
+Monomial = tuple["Sym", ...]
+
+
+class Sym:
+    """A named size.
+
+    name: what the author wrote, or "" for a size nobody named. value: its number where one is known (``B = 3``).
+    flexible: the symbol stands for something unknown, and may turn out to be another size (an axis of a parameter);
+    a rigid one is a quantity of its own (a constructor's size). owner: the function or class that named it.
+    origin: how it came about, in words, and `line` where.
+    """
+
+    __slots__ = ("flexible", "line", "name", "origin", "owner", "uid", "value")
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        value: int | None = None,
+        flexible: bool = False,
+        owner: str = "",
+        origin: str = "",
+        line: int = 0,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.flexible = flexible
+        self.owner = owner
+        self.origin = origin
+        self.line = line
+        self.uid = next(_uids)
+
+    def __repr__(self) -> str:
+        return self.name or f"?{self.uid}"
+
+    def __lt__(self, other: Sym) -> bool:
+        return self.uid < other.uid
+
+
+class Dim:
+    """A polynomial with integer coefficients; immutable, hashable, canonical.
+
+    Supports ``+ - *`` with dims and ints, and exact division by `divide`.
+    """
+
+    __slots__ = ("_hash", "terms")
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = tuple(sorted(((m, c) for m, c in terms.items() if c), key=_key))
+        self._hash = hash(self.terms)
+
+    @staticmethod
+    def of(value: int | Sym | Dim) -> Dim:
+        """A dim from a number, a symbol or a dim."""
+        if isinstance(value, Dim):
+            return value
+        if isinstance(value, Sym):
+            return Dim({(value,): 1})
+        return _const(value)
+
+    # -- what it is
+
+    @property
+    def const(self) -> int | None:
+        """The number, if there is no symbol in it."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return self.terms[0][1]
+        return None
+
+    @property
+    def sym(self) -> Sym | None:
+        """The symbol, if the dim is exactly one symbol."""
+        if len(self.terms) == 1:
+            monomial, coefficient = self.terms[0]
+            if coefficient == 1 and len(monomial) == 1:
+                return monomial[0]
+        return None
+
+    @property
+    def syms(self) -> frozenset[Sym]:
+        """Every symbol in it."""
+        return frozenset(s for m, _ in self.terms for s in m)
+
+    @property
+    def value(self) -> int | None:
+        """The number, where every symbol knows its own."""
+        total = 0
+        for monomial, coefficient in self.terms:
+            for s in monomial:
+                if s.value is None:
+                    return None
+                coefficient *= s.value
+            total += coefficient
+        return total
+
+    @property
+    def named(self) -> bool:
+        """Whether every symbol in it has a name, and there is one."""
+        syms = self.syms
+        return bool(syms) and all(s.name for s in syms)
+
+    @property
+    def one_signed(self) -> bool:
+        """Whether all coefficients have one sign: such a dim is never zero, as every size is at least one."""
+        return bool(self.terms) and (all(c > 0 for _, c in self.terms) or all(c < 0 for _, c in self.terms))
+
+    # -- arithmetic
+
+    def __add__(self, other: Dim | int) -> Dim:
+        terms = dict(self.terms)
+        for m, c in Dim.of(other).terms:
+            terms[m] = terms.get(m, 0) + c
+        return Dim(terms)
+
+    def __neg__(self) -> Dim:
+        return Dim({m: -c for m, c in self.terms})
+
+    def __sub__(self, other: Dim | int) -> Dim:
+        return self + (-Dim.of(other))
+
+    def __mul__(self, other: Dim | int) -> Dim:
+        terms: dict[Monomial, int] = {}
+        for m, c in self.terms:
+            for n, d in Dim.of(other).terms:
+                product = tuple(sorted(m + n)) if m and n else m or n
+                terms[product] = terms.get(product, 0) + c * d
+        return Dim(terms)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Dim | int) -> Dim:
+        return Dim.of(other) - self
+
+    def divide(self, other: Dim | int) -> Dim | None:
+        """The exact quotient ``self / other``, or None where there is none."""
+        divisor = Dim.of(other)
+        if not divisor.terms:
+            return None
+        if not self.terms:
+            return ZERO
+        lead_m, lead_c = max(divisor.terms, key=_order)
+        rest, quotient = self, ZERO
+        while rest.terms:
+            m, c = max(rest.terms, key=_order)
+            left = _without(m, lead_m)
+            if left is None or c % lead_c:
+                return None
+            step = Dim({left: c // lead_c})
+            quotient += step
+            rest -= step * divisor
+        return quotient
+
+    def substitute(self, bindings: Mapping[Sym, Dim]) -> Dim:
+        """The dim with symbols replaced, repeatedly, until none of `bindings` is left."""
+        dim = self
+        for _ in range(50):
+            if not any(s in bindings for m, _ in dim.terms for s in m):
+                return dim
+            total = ZERO
+            for monomial, coefficient in dim.terms:
+                product = _const(coefficient)
+                for s in monomial:
+                    product = product * bindings.get(s, Dim({(s,): 1}))
+                total = total + product
+            dim = total
+        return dim
+
+    # -- identity
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Dim):
+            return self._hash == other._hash and self.terms == other.terms
+        if isinstance(other, int):
+            return self.const == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __iter__(self) -> Iterator[tuple[Monomial, int]]:
+        return iter(self.terms)
+
+    def __str__(self) -> str:
+        if not self.terms:
+            return "0"
+        text = ""
+        for monomial, coefficient in sorted(self.terms, key=_shown):
+            part = "*".join(s.name or "?" for s in monomial)
+            size = abs(coefficient)
+            if not part:
+                part = str(size)
+            elif size != 1:
+                part = f"{size}*{part}"
+            if not text:
+                text = part if coefficient > 0 else f"-{part}"
+            else:
+                text += f" + {part}" if coefficient > 0 else f" - {part}"
+        return text
+
+    def __repr__(self) -> str:
+        return f"Dim({self})"
+
+
+def _key(term: tuple[Monomial, int]) -> tuple[int, tuple[int, ...]]:
+    return len(term[0]), tuple(s.uid for s in term[0])
+
+
+def _order(term: tuple[Monomial, int]) -> tuple[int, tuple[int, ...]]:
+    # A graded monomial order, so that long division ends.
+    return len(term[0]), tuple(sorted((-s.uid for s in term[0]), reverse=True))
+
+
+def _shown(term: tuple[Monomial, int]) -> tuple[bool, bool, int]:
+    return not term[0], term[1] < 0, -len(term[0])
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """`monomial` with the symbols of `part` taken out once each, or None where one is missing."""
+    left = list(monomial)
+    for s in part:
+        if s not in left:
+            return None
+        left.remove(s)
+    return tuple(left)
+
+
+_consts: dict[int, Dim] = {}
+
+
+def _const(value: int) -> Dim:
+    dim = _consts.get(value)
+    if dim is None:
+        dim = Dim({(): int(value)})
+        if -64 <= value <= 4096:
+            _consts[value] = dim
+    return dim
+
+
+ZERO = _const(0)
+ONE = _const(1)

@@ -1,0 +1,58 @@
+"""What the tool reports: findings, and the report of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shapedoc.core.fix import Fix
+from shapedoc.core.span import Label, Span
+
+__all__ = ["FileError", "Finding", "Report", "Severity"]
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: which tensor, its shape, the right shape, where each size came from, why, and what to do.
+
+    ``span`` stands on the fault; the place where it shows is a label. ``actual`` and ``expected`` are shapes
+    in the user's own names, such as ``(batch_size, T_enc)``.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    span: Span
+    message: str
+    function: str = ""
+    tensor: str = ""
+    actual: str = ""
+    expected: str = ""
+    labels: tuple[Label, ...] = ()
+    why: str = ""
+    help: str = ""
+    notes: tuple[str, ...] = ()
+    fix: Fix | None = None
+    test: str | None = None
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be read, and why."""
+
+    path: str
+    message: str
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything that one run has to say."""
+
+    files: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    statistics: dict[str, object] = field(default_factory=dict)

@@ -1,0 +1,350 @@
+"""What is known of sizes and ranks at one point of a program.
+
+`Sizes` holds what symbols turned out to be (bindings), which names are certainly different (apartness), how many axes
+a run stands for, and the roles that axes have been seen in. The interpreter forks it at a branch and joins it after.
+
+Generic position: two names that are apart are taken to be different numbers, so that code which is right only when
+they happen to agree is wrong. Apartness has a strength; see `Strength`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from itertools import count
+
+from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.shape import Axis, Run, Shape
+
+__all__ = ["Kind", "Sameness", "Sizes", "Strength"]
+
+
+class Kind(Enum):
+    """Whether two sizes are the same number."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    ONLY_IF = "only if"
+    UNKNOWN = "unknown"
+
+
+class Strength(IntEnum):
+    """How sure it is that two names are two quantities.
+
+    STRONG: two axes of one tensor, two names of one comment or signature, ``d`` and ``2*d``, a batch and a time axis.
+    WEAK: two sizes of one constructor. NONE: names of different functions.
+    """
+
+    NONE = 0
+    WEAK = 1
+    STRONG = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """The verdict on two sizes; `when` says what ONLY_IF depends on, as ``T_enc == T_dec``."""
+
+    kind: Kind
+    strength: Strength = Strength.STRONG
+    when: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Nothing speaks against it."""
+        return self.kind in (Kind.ALWAYS, Kind.UNKNOWN)
+
+    @property
+    def wrong(self) -> bool:
+        """Certainly different, or the same only by a coincidence of two names that are strongly apart."""
+        return self.kind is Kind.NEVER or (self.kind is Kind.ONLY_IF and self.strength is Strength.STRONG)
+
+
+ALWAYS = Sameness(Kind.ALWAYS)
+UNKNOWN = Sameness(Kind.UNKNOWN, Strength.NONE)
+_groups = count(1)
+
+
+class Sizes:
+    """Bindings, apartness, runs and roles."""
+
+    __slots__ = ("_apart", "_floors", "_ranks", "bindings", "roles", "runs")
+
+    def __init__(self) -> None:
+        self.bindings: dict[Sym, Dim] = {}
+        self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
+        self.roles: dict[int, dict[str, int]] = {}
+        self._apart: dict[Sym, frozenset[tuple[int, int]]] = {}
+        self._floors: dict[tuple[Dim, Dim], Dim] = {}
+        self._ranks: dict[Run, tuple[Run, int]] = {}
+
+    # -- branches
+
+    def fork(self) -> Sizes:
+        """A copy that can learn by itself; roles, which only grow, are shared."""
+        other = Sizes()
+        other.bindings = dict(self.bindings)
+        other.runs = dict(self.runs)
+        other.roles = self.roles
+        other._apart = dict(self._apart)
+        other._floors = self._floors
+        other._ranks = dict(self._ranks)
+        return other
+
+    def join(self, others: Iterable[Sizes]) -> None:
+        """Keep, in this one, what all of `others` agree on."""
+        others = list(others)
+        if not others:
+            return
+        first = others[0]
+        self.bindings = {
+            s: d for s, d in first.bindings.items() if all(o.bindings.get(s) == d for o in others[1:])
+        }
+        self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in others[1:])}
+        self._apart = dict(first._apart)
+        for o in others[1:]:
+            for s, g in o._apart.items():
+                self._apart[s] = self._apart.get(s, frozenset()) | g
+        self._ranks = {r: v for r, v in first._ranks.items() if all(o._ranks.get(r) == v for o in others[1:])}
+
+    # -- apartness
+
+    def apart(self, *dims: Dim | Sym) -> None:
+        """State that these sizes are different quantities (those that are one named symbol each)."""
+        group = next(_groups)
+        seen: set[Sym] = set()
+        for member, dim in enumerate(dims):
+            sym = dim if isinstance(dim, Sym) else self.resolve(dim).sym
+            if sym is not None and sym.name and sym not in seen:
+                seen.add(sym)
+                self._apart[sym] = self._apart.get(sym, frozenset()) | {(group, member)}
+
+    def strength(self, a: Dim, b: Dim) -> Strength:
+        """How sure it is that two different, resolved dims are two quantities."""
+        ours, theirs = a.syms, b.syms
+        if not ours or not theirs:
+            return Strength.WEAK
+        if all(self._syms_apart(s, t) for s in ours for t in theirs):
+            return Strength.STRONG
+        if all(not s.flexible for s in ours | theirs) and len({s.owner for s in ours | theirs}) == 1:
+            return Strength.WEAK
+        return Strength.NONE
+
+    def _syms_apart(self, s: Sym, t: Sym) -> bool:
+        if s is t:
+            return False
+        groups = {g for g, _ in self._apart.get(s, ())}
+        return any(g in groups for g, _ in self._apart.get(t, ()))
+
+    # -- sizes
+
+    def resolve(self, dim: Dim) -> Dim:
+        """The dim with everything put in that is known of its symbols."""
+        return dim.substitute(self.bindings) if self.bindings else dim
+
+    def fresh(self, name: str = "", *, owner: str = "", origin: str = "", line: int = 0) -> Dim:
+        """An unknown size."""
+        return Dim.of(Sym(name, flexible=True, owner=owner, origin=origin, line=line))
+
+    def compare(self, a: Dim, b: Dim) -> Sameness:
+        """Whether two sizes are the same number; nothing is learnt."""
+        a, b = self.resolve(a), self.resolve(b)
+        if a == b:
+            return ALWAYS
+        left, right = a.value, b.value
+        difference = a - b
+        if left is not None and right is not None:
+            if left != right:
+                return Sameness(Kind.NEVER)
+            if a.const is not None or b.const is not None:
+                return ALWAYS
+        elif difference.one_signed:
+            return Sameness(Kind.NEVER)
+        when = f"{self.show(a)} == {self.show(b)}"
+        for big, small in ((a, b), (b, a)):
+            ratio = big.divide(small)
+            if ratio is not None and small.const is None and ratio.syms and ratio.named:
+                return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
+        if not a.named and not b.named and (a.const is None or b.const is None):
+            return UNKNOWN
+        if any(not s.name for s in a.syms | b.syms):
+            return UNKNOWN
+        return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
+
+    def meet(self, a: Dim, b: Dim) -> Sameness:
+        """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
+        verdict = self.compare(a, b)
+        if verdict.kind in (Kind.ALWAYS, Kind.NEVER) or verdict.wrong:
+            return verdict
+        if self._solve(self.resolve(a), self.resolve(b)):
+            return ALWAYS
+        return verdict
+
+    def _solve(self, a: Dim, b: Dim) -> bool:
+        for one, other in ((a, b), (b, a)):
+            sym = one.sym
+            if sym is not None and sym.flexible and sym not in other.syms:
+                if other.sym is not None and other.sym.flexible and not other.sym.name and sym.name:
+                    continue  # bind the nameless one to the named one
+                return self.bind(sym, other)
+        difference = a - b
+        for monomial, coefficient in difference.terms:
+            if len(monomial) == 1 and monomial[0].flexible and coefficient in (1, -1):
+                sym = monomial[0]
+                rest = difference - Dim({monomial: coefficient})
+                if sym not in rest.syms:
+                    value = rest * (-coefficient)
+                    if value.value is not None and value.value < 0:
+                        return False
+                    return self.bind(sym, value)
+        for one, other in ((a, b), (b, a)):
+            if len(one.terms) == 1:
+                monomial, coefficient = one.terms[0]
+                for sym in monomial:
+                    if sym.flexible and monomial.count(sym) == 1 and sym not in other.syms:
+                        left = list(monomial)
+                        left.remove(sym)
+                        quotient = other.divide(Dim({tuple(left): coefficient}))
+                        if quotient is not None:
+                            return self.bind(sym, quotient)
+        return False
+
+    def bind(self, sym: Sym, dim: Dim) -> bool:
+        """Learn that a symbol is this size."""
+        if sym in dim.syms:
+            return False
+        self.bindings[sym] = dim
+        groups = self._apart.get(sym)
+        if groups and dim.sym is not None:
+            self._apart[dim.sym] = self._apart.get(dim.sym, frozenset()) | groups
+        return True
+
+    def floordiv(self, a: Dim, b: Dim, *, owner: str = "", line: int = 0) -> Dim:
+        """``a // b``: exact where it divides; otherwise a quotient that is assumed to be exact, and remembered.
+
+        ``d_model // n_heads`` becomes one symbol q with ``d_model == n_heads * q``, unless the numbers that are
+        known do not divide; then it is an opaque symbol with the right number.
+        """
+        a, b = self.resolve(a), self.resolve(b)
+        exact = a.divide(b)
+        if exact is not None:
+            return exact
+        key = (a, b)
+        if key in self._floors:
+            return self.resolve(self._floors[key])
+        left, right = a.value, b.value
+        if a.const is not None and b.const is not None:
+            return Dim.of(a.const // b.const) if b.const else self.fresh()
+        value = left // right if left is not None and right else None
+        divides = left is None or right is None or (right != 0 and left % right == 0)
+        name = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
+        q = Sym(name, value=value, owner=owner, origin=f"{self.show(a)} // {self.show(b)}", line=line)
+        quotient = Dim.of(q)
+        self._floors[key] = quotient
+        sym = a.sym
+        if divides and sym is not None and sym not in b.syms:
+            self.bindings[sym] = b * quotient
+        return quotient
+
+    def show(self, dim: Dim) -> str:
+        """The dim as the author would write it: a product that a floor division split is put together again."""
+        dim = self.resolve(dim)
+        for _ in range(4):
+            for (a, b), q in self._floors.items():
+                if a.sym is None or a.sym not in self.bindings:
+                    continue
+                product = self.resolve(b * q)
+                if dim.const is None and len(product.terms) == 1 and product.terms[0][0]:
+                    whole = dim.divide(product)
+                    if whole is not None:
+                        dim = whole * a
+                        break
+            else:
+                break
+        return str(dim)
+
+    # -- shapes and ranks
+
+    def shape(self, shape: Shape) -> Shape:
+        """The shape with everything put in that is known of its runs and sizes."""
+        if not self.runs and not self.bindings:
+            return shape
+        items: list[Axis | Run] = []
+        changed = False
+        for item in shape.items:
+            if isinstance(item, Run):
+                got = self._expand(item)
+                changed = changed or got != [item]
+                items.extend(got)
+            else:
+                dim = self.resolve(item.dim)
+                if dim is not item.dim:
+                    changed = True
+                    item = item.sized(dim)
+                items.append(item)
+        return Shape(tuple(items)) if changed else shape
+
+    def _expand(self, run: Run) -> list[Axis | Run]:
+        if run not in self.runs:
+            return [run]
+        out: list[Axis | Run] = []
+        for item in self.runs[run]:
+            if isinstance(item, Run):
+                out.extend(self._expand(item))
+            else:
+                out.append(item.sized(self.resolve(item.dim)))
+        return out
+
+    def bind_run(self, run: Run, items: tuple[Axis | Run, ...]) -> None:
+        """Learn what axes a run stands for."""
+        self.runs[run] = items
+        inner = [i for i in items if isinstance(i, Run)]
+        if not inner:
+            self._tell_rank(run, len(items))
+        elif inner[0] not in self._ranks:
+            self._ranks[inner[0]] = (run, 1 - len(items))
+
+    def relate_ranks(self, run: Run, other: Run, more: int) -> None:
+        """Remember that `run` stands for as many axes as `other` and `more` besides."""
+        self._ranks[run] = (other, more)
+
+    def _tell_rank(self, run: Run, rank: int) -> None:
+        for _ in range(100):
+            if run not in self._ranks:
+                return
+            run, more = self._ranks[run]
+            rank -= more
+            if rank < 0:
+                return
+            if run not in self.runs:
+                self.runs[run] = tuple(Axis(self.fresh()) for _ in range(rank))
+
+    # -- roles
+
+    def mark(self, axis: Axis, role: str, line: int) -> None:
+        """Remember that an axis was used in a role: batch, time, position, row, feature, head."""
+        for i in axis.ids:
+            self.roles.setdefault(i, {}).setdefault(role, line)
+
+    def role(self, axis: Axis, role: str) -> int | None:
+        """The line that gave an axis this role, or None."""
+        for i in axis.ids:
+            line = self.roles.get(i, {}).get(role)
+            if line is not None:
+                return line
+        return None
+
+    def show_shape(self, shape: Shape) -> str:
+        """The shape in the author's spelling."""
+        parts = [str(i) if isinstance(i, Run) else self.show(i.dim) for i in self.shape(shape).items]
+        return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _operand(text: str) -> str:
+    return f"({text})" if any(c in text for c in " *") else text
+
+
+def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:
+    if a is None or len(a) != len(b):
+        return False
+    return all(x is y or (isinstance(x, Axis) and isinstance(y, Axis) and x.dim == y.dim) for x, y in zip(a, b, strict=True))

@@ -1,0 +1,130 @@
+"""What a recorder saw: every tensor operation, in order, with what went in and what came out.
+
+The static interpreter writes a trace with symbols, the runtime recorder writes the same from real tensors. Rules read
+nothing else. The events form a graph: a tensor's `event` is the index of the event that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import Sameness, Sizes
+from shapedoc.core.span import Span
+from shapedoc.core.value import Value
+
+__all__ = ["Call", "Event", "Operand", "Problem", "Stated", "Trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that an op noticed about its operands; the rule called `kind` words it.
+
+    kind: the rule's name, such as "mismatched-product". operands: the argument names concerned, the one at fault
+    first. axes: for each operand, the axis concerned (from 0). sizes: what was compared, in the author's spelling.
+    sameness: how sure it is. loud: whether torch or NumPy raises. detail: what else the rule's message needs.
+    """
+
+    kind: str
+    operands: tuple[str, ...] = ()
+    axes: tuple[int, ...] = ()
+    sizes: tuple[str, ...] = ()
+    sameness: Sameness | None = None
+    loud: bool = True
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operand:
+    """One argument: its parameter name in the op, the source text and span, the value, and its shape at that time."""
+
+    name: str
+    value: Value
+    text: str = ""
+    span: Span | None = None
+    shape: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the author's own function that an event lies in: where, and what was called."""
+
+    span: Span
+    function: str
+    id: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """One operation.
+
+    op: its qualified name ("torch.bmm", "operator.matmul", "torch.nn.Linear" for building one and
+    "torch.nn.Linear.forward" for calling it, "phi" where branches or loop rounds meet, "input" for a parameter).
+    target: the name that the result is assigned to, if it is at once.
+    """
+
+    index: int
+    op: str
+    span: Span
+    operands: tuple[Operand, ...]
+    result: Value
+    problems: tuple[Problem, ...] = ()
+    lost: str = ""
+    function: str = ""
+    calls: tuple[Call, ...] = ()
+    target: str = ""
+    loops: tuple[tuple[int, int], ...] = ()
+    branch: tuple[int, ...] = ()
+    sizes: Sizes | None = None
+    shape: Shape | None = None
+
+    def operand(self, name: str) -> Operand | None:
+        """The operand of this name."""
+        for operand in self.operands:
+            if operand.name == name:
+                return operand
+        return None
+
+    def value(self, name: str) -> Value | None:
+        """The value of the operand of this name."""
+        operand = self.operand(name)
+        return operand.value if operand else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """A shape that the author states of a value, and whether it agreed with the inferred one."""
+
+    span: Span
+    name: str
+    text: str
+    form: str
+    inferred: str
+    verdict: Sameness
+    rank_differs: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """All events of one analysis of one file, from every entry (a class by itself, driver code, a function).
+
+    entries: for each entry, its name and the range of events it covers. sizes: what was known at the end of each.
+    """
+
+    path: str
+    text: str
+    events: list[Event] = field(default_factory=list)
+    entries: list[tuple[str, int, int, Sizes]] = field(default_factory=list)
+    stated: list[Stated] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def source(self, span: Span) -> str:
+        """The text of a span, its line breaks and indentation folded into single blanks."""
+        lines = self.text.splitlines()[span.line - 1 : span.end_line]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return " ".join(line.strip() for line in lines) if len(lines) > 1 else lines[0]

@@ -1,0 +1,218 @@
+"""What the recorders know of a Python value.
+
+A value that cannot be followed is `Unknown(reason)`; it is never None. Tensors carry a shape (possibly unknown) and
+the index of the event that made them, so that a rule can walk from a tensor back to everything it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+from typing import Literal
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Shape
+from shapedoc.core.span import Span
+
+__all__ = [
+    "Bool",
+    "Bound",
+    "DictValue",
+    "Dtype",
+    "EllipsisValue",
+    "Float",
+    "Int",
+    "Kind",
+    "Layer",
+    "Library",
+    "NoneValue",
+    "Opaque",
+    "Order",
+    "Seq",
+    "SizeOf",
+    "SliceValue",
+    "Str",
+    "Tensor",
+    "Unknown",
+    "Value",
+]
+
+Kind = Literal["float", "int", "bool", "complex", ""]
+Order = tuple[int, ...] | None
+_uids = count(1)
+
+
+@dataclass(slots=True, eq=False)
+class Tensor:
+    """A tensor or an array.
+
+    shape: its axes. kind: what its elements are ("" if unknown). library: "torch" or "numpy". event: the index in the
+    trace of the event that made it, or -1. name: what the author calls it. learned: a parameter of the model.
+    order: the permutation of a contiguous tensor that its memory lies in ((0, 2, 1) after ``transpose(1, 2)``), None
+    when contiguous or unknown. source: for an input, what it is (a parameter's name).
+    """
+
+    shape: Shape
+    kind: Kind = ""
+    library: Literal["torch", "numpy"] = "torch"
+    event: int = -1
+    name: str = ""
+    learned: bool = False
+    order: Order = None
+    source: str = ""
+    number: float | None = None
+    uid: int = field(default_factory=lambda: next(_uids))
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """A whole number, as a size; `name` is what the author calls it."""
+
+    dim: Dim
+    name: str = ""
+
+    @property
+    def value(self) -> int | None:
+        """The literal number, if there is no symbol in it."""
+        return self.dim.const
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A number: ``value`` where it is known, and the powers of sizes it is made of (``1/sqrt(d_k)`` is d_k^-1/2).
+
+    known: whether `powers` and `value` (the coefficient) say all that the number is.
+    """
+
+    value: float | None = None
+    powers: tuple[tuple[Dim, Fraction], ...] = ()
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    value: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Str:
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoneValue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class EllipsisValue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """A dtype: what elements it makes."""
+
+    kind: Kind
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seq:
+    """A tuple or list. `rest`: it goes on with an unknown number of such elements after `items`."""
+
+    items: tuple[Value, ...]
+    kind: Literal["tuple", "list", "set"] = "tuple"
+    rest: Value | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictValue:
+    """A dict with string (or other literal) keys; `complete` when there are no others."""
+
+    items: Mapping[object, Value]
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SliceValue:
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SizeOf:
+    """``x.shape`` of a tensor whose rank is unknown."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A name of a library: ``torch.nn.functional.softmax``."""
+
+    qualified: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A method of a tensor, a layer or a container, not yet called."""
+
+    owner: Value
+    method: str
+
+
+@dataclass(slots=True, eq=False)
+class Layer:
+    """A library module that has been built: ``nn.Linear(d_h, d_attn)``.
+
+    kind: its qualified name. config: constructor argument name -> value, defaults filled in. span: where it was built.
+    name: the attribute it was stored as. uid: which one it is (shared by every use of one layer).
+    parameters: its tensors by attribute name (``weight``, ``bias``), built on demand.
+    """
+
+    kind: str
+    config: Mapping[str, Value]
+    span: Span
+    name: str = ""
+    event: int = -1
+    parameters: dict[str, Tensor] = field(default_factory=dict)
+    uid: int = field(default_factory=lambda: next(_uids))
+
+
+class Opaque:
+    """Base of the values that only the interpreter understands (user functions, classes, instances)."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """A value that cannot be followed, and why. `events` are what it came from."""
+
+    reason: str
+    events: tuple[int, ...] = ()
+
+
+Value = (
+    Tensor
+    | Int
+    | Float
+    | Bool
+    | Str
+    | NoneValue
+    | EllipsisValue
+    | Dtype
+    | Seq
+    | DictValue
+    | SliceValue
+    | SizeOf
+    | Library
+    | Bound
+    | Layer
+    | Opaque
+    | Unknown
+)

@@ -1,0 +1,265 @@
+"""From the arguments of a call to the parameters of an op, and the evaluation of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.value import (
+    Bool,
+    DictValue,
+    Float,
+    Int,
+    Layer,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.core.verdict import Conflict, Known, Lost, Verdict
+from shapedoc.core.verdict import Unknown as UnknownVerdict
+from shapedoc.ops.context import Broken, OpContext
+from shapedoc.ops.registry import LayerOp, Op, OpParam
+
+__all__ = ["Arguments", "Outcome", "as_tensor", "bind", "build_layer", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a call; `rest` when there are others that are not known (``*args``)."""
+
+    positional: Sequence[Value]
+    keywords: Mapping[str, Value]
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an op made of a call.
+
+    bound: parameter name -> value, in the op's order. places: parameter name -> index of the positional argument or
+    the keyword it came from.
+    """
+
+    verdict: Verdict
+    bound: Mapping[str, Value]
+    places: Mapping[str, int | str]
+
+
+def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: Layer | None = None) -> Outcome:
+    """Call an op (with `layer` first, for the forward of a library module)."""
+    try:
+        bound, places = bind(op.params, arguments)
+    except Lost as lost:
+        values = {str(i): v for i, v in enumerate(arguments.positional)} | dict(arguments.keywords)
+        places = {str(i): i for i in range(len(arguments.positional))} | {k: k for k in arguments.keywords}
+        return Outcome(UnknownVerdict(lost.reason, Tensor(Shape.unknown())), values, places)
+    at = OpContext(sizes, bound, line)
+    try:
+        values, variadic = [], []
+        for p in op.params:
+            if p.variadic:
+                variadic = list(_several(_fit(bound[p.name], p, sizes)))
+            else:
+                values.append(_fit(bound[p.name], p, sizes) if p.name in bound else p.default)
+        result = _call(op, at, values, variadic, layer)
+    except Lost as lost:
+        return Outcome(UnknownVerdict(lost.reason, _unknown_like(bound)), bound, places)
+    except Broken:
+        return Outcome(Conflict(tuple(at.problems), _unknown_like(bound)), bound, places)
+    if at.problems:
+        return Outcome(Conflict(tuple(at.problems), result), bound, places)
+    return Outcome(Known(result), bound, places)
+
+
+def _call(op: Op, at: OpContext, values: list[object], variadic: list[object], layer: Layer | None) -> Value:
+    first = [at] if layer is None else [at, layer]
+    before = [v for p, v in zip((p for p in op.params if not p.variadic), values, strict=True) if not p.keyword_only]
+    named = {
+        p.name: v
+        for p, v in zip((p for p in op.params if not p.variadic), values, strict=True)
+        if p.keyword_only
+    }
+    return op.function(*first, *before, *variadic, **named)
+
+
+def _several(value: object) -> Sequence[object]:
+    return value if isinstance(value, (tuple, list)) else (value,)
+
+
+def _unknown_like(bound: Mapping[str, Value]) -> Tensor:
+    result = Tensor(Shape.unknown())
+    for value in bound.values():
+        if isinstance(value, Tensor):
+            result.library, result.kind = value.library, value.kind
+            break
+    return result
+
+
+def build_layer(op: LayerOp, arguments: Arguments) -> Mapping[str, Value]:
+    """The configuration of a library module from its constructor's arguments; raises Lost where they do not fit."""
+    bound, _ = bind(op.config, arguments)
+    config = {p.name: bound[p.name] if p.name in bound else _literal(p.default) for p in op.config if not p.variadic}
+    config.update({k: v for k, v in bound.items() if k not in config})
+    return config
+
+
+def _literal(default: object) -> Value:
+    match default:
+        case None:
+            return NoneValue()
+        case bool():
+            return Bool(default)
+        case int():
+            return Int(Dim.of(default))
+        case float():
+            return Float(default, known=True)
+        case str():
+            return Str(default)
+        case tuple():
+            return Seq(tuple(_literal(d) for d in default))
+        case _:
+            return Unknown("no default")
+
+
+def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:
+    """Arguments by parameter name, and where each came from; raises Lost where the signature does not accept them."""
+    if arguments.rest:
+        raise Lost("arguments passed on with * or **")
+    bound: dict[str, Value] = {}
+    places: dict[str, int | str] = {}
+    given = list(arguments.positional)
+    position = 0
+    for p in params:
+        if p.variadic:
+            values = tuple(given[position:])
+            bound[p.name] = values[0] if len(values) == 1 and isinstance(values[0], Seq | SizeOf) else Seq(values)
+            places[p.name] = position
+            position = len(given)
+        elif not p.keyword_only and position < len(given):
+            bound[p.name] = given[position]
+            places[p.name] = position
+            position += 1
+    if position < len(given):
+        raise Lost("more arguments than the op takes")
+    names = {p.name for p in params}
+    for name, value in arguments.keywords.items():
+        target = name if name in names else _ALIASES.get(name, "")
+        if target not in names:
+            if name in _IGNORED:
+                continue
+            raise Lost(f"unknown argument `{name}`")
+        bound[target] = value
+        places[target] = name
+    for p in params:
+        if p.required and p.name not in bound:
+            raise Lost(f"argument `{p.name}` missing")
+    return {p.name: bound[p.name] for p in params if p.name in bound}, places
+
+
+_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "axes": "dims", "size": "shape", "shape": "size"}
+_IGNORED = frozenset(("device", "requires_grad", "pin_memory", "out", "layout", "generator", "memory_format", "non_blocking"))
+
+
+def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
+    """A value as the op's annotation wants it; raises Lost."""
+    needs, _, optional = param.needs.partition(" | ")
+    if isinstance(value, NoneValue) and (optional or param.default is None):
+        return None
+    if needs == "Value":
+        return value
+    match needs:
+        case "Tensor":
+            return as_tensor(value)
+        case "Tensors":
+            return _tensors(value)
+        case "int":
+            if isinstance(value, Int):
+                number = sizes.resolve(value.dim).const
+                if number is not None:
+                    return number
+            if isinstance(value, Bool) and value.value is not None:
+                return int(value.value)
+        case "Dim":
+            if isinstance(value, Int):
+                return sizes.resolve(value.dim)
+        case "bool":
+            if isinstance(value, Bool) and value.value is not None:
+                return value.value
+            if isinstance(value, Int) and value.value is not None:
+                return bool(value.value)
+            if optional:
+                return None
+        case "str":
+            if isinstance(value, Str) and value.value is not None:
+                return value.value
+        case "Dims":
+            return tuple(_dim(v, sizes) for v in _items(value, sizes))
+        case "Ints":
+            return tuple(_int(v, sizes) for v in _items(value, sizes))
+        case "float":
+            if isinstance(value, Float | Int):
+                return value
+    reason = value.reason if isinstance(value, Unknown) else f"`{param.name}` is not known"
+    raise Lost(reason)
+
+
+def as_tensor(value: Value) -> Tensor:
+    """A value as a tensor: a number has no axes, an unknown value an unknown shape."""
+    match value:
+        case Tensor():
+            return value
+        case Int() | Float() | Bool():
+            return Tensor(Shape(()), kind="float" if isinstance(value, Float) else "int")
+        case Unknown():
+            return Tensor(Shape.unknown())
+        case _:
+            raise Lost("not a tensor")
+
+
+def _tensors(value: Value) -> tuple[Tensor, ...]:
+    if isinstance(value, Seq):
+        if value.rest is not None:
+            raise Lost("a list of unknown length")
+        return tuple(as_tensor(v) for v in value.items)
+    if isinstance(value, DictValue):
+        return tuple(as_tensor(v) for v in value.items.values())
+    raise Lost("not a list of tensors")
+
+
+def _items(value: Value, sizes: Sizes) -> Sequence[Value]:
+    match value:
+        case Seq(items=items, rest=None):
+            return items
+        case Int():
+            return (value,)
+        case SizeOf(tensor=tensor):
+            shape = sizes.shape(tensor.shape)
+            if shape.run is None:
+                return tuple(Int(a.dim) for a in shape.axes)
+            raise Lost("rank unknown")
+        case Unknown(reason=reason):
+            raise Lost(reason)
+        case _:
+            raise Lost("not a list of sizes")
+
+
+def _dim(value: Value, sizes: Sizes) -> Dim:
+    if isinstance(value, Int):
+        return sizes.resolve(value.dim)
+    if isinstance(value, Unknown):
+        raise Lost(value.reason)
+    raise Lost("a size is not known")
+
+
+def _int(value: Value, sizes: Sizes) -> int:
+    number = _dim(value, sizes).const
+    if number is None:
+        raise Lost("an axis is not a literal")
+    return number

@@ -1,0 +1,207 @@
+"""What an op gets to work with: sizes that can be compared and learnt, and a place to report conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.sizes import Sameness, Sizes
+from shapedoc.core.trace import Problem
+from shapedoc.core.value import Kind, Order, Tensor, Value
+from shapedoc.core.verdict import Lost
+
+__all__ = ["Broken", "OpContext"]
+
+
+class Broken(Exception):
+    """Raised by `OpContext.fail`: the call cannot work, and nothing is known of what it would have given."""
+
+
+class OpContext:
+    """Passed to every op as `at`.
+
+    An op that cannot follow its arguments calls `lost(reason)`. One whose operands do not fit calls
+    `conflict(problem)` and goes on as if they had fitted, or `fail(problem)` where there is no sensible result.
+    """
+
+    __slots__ = ("bound", "line", "problems", "sizes")
+
+    def __init__(self, sizes: Sizes, bound: Mapping[str, Value], line: int = 0) -> None:
+        self.sizes = sizes
+        self.bound = bound
+        self.line = line
+        self.problems: list[Problem] = []
+
+    # -- reporting
+
+    def lost(self, reason: str) -> NoReturn:
+        """Give up on this call: the result is Unknown."""
+        raise Lost(reason)
+
+    def conflict(
+        self,
+        kind: str,
+        operands: Iterable[Tensor | str] = (),
+        *,
+        axes: Iterable[int] = (),
+        dims: Iterable[Dim] = (),
+        sameness: Sameness | None = None,
+        loud: bool = True,
+        **detail: str,
+    ) -> None:
+        """Report that operands (tensors, or names of parameters) do not fit."""
+        names = tuple(o if isinstance(o, str) else self.name_of(o) for o in operands)
+        sizes = tuple(self.sizes.show(d) for d in dims)
+        self.problems.append(Problem(kind, names, tuple(axes), sizes, sameness, loud, detail))
+
+    def fail(
+        self,
+        kind: str,
+        operands: Iterable[Tensor | str] = (),
+        *,
+        axes: Iterable[int] = (),
+        dims: Iterable[Dim] = (),
+        sameness: Sameness | None = None,
+        **detail: str,
+    ) -> NoReturn:
+        """Report a conflict after which nothing is known of the result."""
+        self.conflict(kind, operands, axes=axes, dims=dims, sameness=sameness, **detail)
+        raise Broken
+
+    def name_of(self, value: Value) -> str:
+        """The parameter that a value was passed as (``tensors[1]`` for one in a list)."""
+        for name, bound in self.bound.items():
+            if bound is value:
+                return name
+            items = getattr(bound, "items", None)
+            if isinstance(items, tuple):
+                for i, item in enumerate(items):
+                    if item is value:
+                        return f"{name}[{i}]"
+        return ""
+
+    # -- shapes in
+
+    def shape(self, tensor: Tensor) -> Shape:
+        """The tensor's shape, with all that is known put in."""
+        return self.sizes.shape(tensor.shape)
+
+    def axes(self, tensor: Tensor) -> tuple[Axis, ...]:
+        """The tensor's axes; the call is lost where its rank is unknown."""
+        shape = self.shape(tensor)
+        if shape.run is not None:
+            self.lost("rank unknown")
+        return shape.axes
+
+    def need_rank(self, tensor: Tensor, *ranks: int) -> tuple[Axis, ...]:
+        """The axes of a tensor that must have one of these ranks.
+
+        With one possible rank, an unknown one is learnt. Another rank is a "wrong-rank" conflict, and the end.
+        """
+        shape = self.shape(tensor)
+        if shape.run is None:
+            if len(shape.items) not in ranks:
+                wanted = " or ".join(str(r) for r in ranks)
+                self.fail("wrong-rank", [tensor], wanted=wanted, got=str(len(shape.items)))
+            return shape.axes
+        known = len(shape.items) - 1
+        possible = [r for r in ranks if r >= known]
+        if not possible:
+            wanted = " or ".join(str(r) for r in ranks)
+            self.fail("wrong-rank", [tensor], wanted=wanted, got=f"{known} or more")
+        if len(possible) > 1:
+            self.lost("rank unknown")
+        self._bind_run(shape, possible[0] - known)
+        return self.shape(tensor).axes
+
+    def _bind_run(self, shape: Shape, rank: int) -> None:
+        run = next(i for i in shape.items if isinstance(i, Run))
+        self.sizes.bind_run(run, tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(rank)))
+
+    def suffix(self, tensor: Tensor, count: int) -> tuple[Axis, ...]:
+        """The last `count` axes; where they are unknown, that they exist is learnt.
+
+        A tensor with fewer axes is a "wrong-rank" conflict, and the end.
+        """
+        shape = self.shape(tensor)
+        if shape.run is None:
+            if len(shape.items) < count:
+                self.fail("wrong-rank", [tensor], wanted=f"at least {count}", got=str(len(shape.items)))
+            return shape.axes[len(shape.items) - count :]
+        missing = count - len(shape.suffix)
+        if missing > 0:
+            run = shape.items[shape.run]
+            assert isinstance(run, Run)
+            new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
+            self.sizes.bind_run(run, (Run(run.name), *new))
+            shape = self.shape(tensor)
+        return shape.suffix[len(shape.suffix) - count :]
+
+    def locate(self, tensor: Tensor, dim: int, *, new: bool = False) -> int:
+        """The position of axis `dim` in ``shape(tensor).items``, also of a tensor of unknown rank where it can be said.
+
+        new: count the positions between axes too, as for ``unsqueeze`` and ``stack``. An axis that does not exist is
+        an "axis-out-of-range" conflict, and the end.
+        """
+        shape = self.shape(tensor)
+        run = shape.run
+        if run is None:
+            rank = len(shape.items) + new
+            if not -max(rank, 1) <= dim < max(rank, 1):
+                self.fail("axis-out-of-range", [tensor], axis=str(dim), rank=str(len(shape.items)))
+            return dim % rank if rank else 0
+        if dim >= 0:
+            if dim < len(shape.prefix) + (new and run > 0):
+                return dim
+            self.lost("rank unknown")
+        before = -dim - new
+        if before > len(shape.suffix):
+            self.suffix(tensor, before)
+            shape = self.shape(tensor)
+        return len(shape.items) + dim + new
+
+    # -- shapes out
+
+    def tensor(
+        self,
+        shape: Shape | Sequence[Axis | Run],
+        like: Tensor | None = None,
+        *,
+        kind: Kind | None = None,
+        order: Order = None,
+    ) -> Tensor:
+        """A new tensor of this shape, of the library and kind of `like`."""
+        items = shape if isinstance(shape, Shape) else Shape(tuple(shape))
+        result = Tensor(items)
+        if like is not None:
+            result.kind, result.library = like.kind, like.library
+        if kind is not None:
+            result.kind = kind
+        result.order = order
+        return result
+
+    def unknown(self, like: Tensor | None = None, *, kind: Kind | None = None, more: int | None = None) -> Tensor:
+        """A new tensor of unknown shape; with `more`, its rank is that of `like` and so many axes more."""
+        run = Run()
+        if like is not None and more is not None:
+            shape = self.shape(like)
+            position = shape.run
+            if position is not None:
+                other = shape.items[position]
+                assert isinstance(other, Run)
+                self.sizes.relate_ranks(run, other, len(shape.items) - 1 + more)
+        return self.tensor(Shape((run,)), like, kind=kind)
+
+    def axis(self, dim: Dim | int, *, visible: bool = False) -> Axis:
+        """A new axis of this size."""
+        return Axis(Dim.of(dim), visible=visible)
+
+    def fresh(self, name: str = "") -> Axis:
+        """A new axis of unknown size."""
+        return Axis(self.sizes.fresh(name, line=self.line))
+
+    def meet(self, a: Axis | Dim, b: Axis | Dim) -> Sameness:
+        """Require two sizes to be the same; an unknown one is learnt."""
+        return self.sizes.meet(a.dim if isinstance(a, Axis) else a, b.dim if isinstance(b, Axis) else b)

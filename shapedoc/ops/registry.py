@@ -1,0 +1,172 @@
+"""The op table: from a qualified name to the function that knows its shapes.
+
+An op is one function, found by its decorator. Its parameters after the first (`at`, see `shapedoc.ops.context`) carry
+the names, the order and the defaults that torch or NumPy documents, and annotations that say what the op needs:
+
+Tensor            a tensor (a number becomes one without axes; a value that cannot be followed, one of unknown shape)
+Tensor | None     the same, or None
+int               a literal whole number; int | None
+Dim               a size; Dim | None
+Dims              several sizes, given as a tuple, a list, a shape or (as ``*size``) one by one
+Ints              several literal whole numbers, likewise; Ints | None
+bool              a literal truth value; bool | None takes None for one that is unknown
+str               a literal string; str | None
+Tensors           a list or tuple of tensors
+Value             whatever it is
+
+An argument that does not fit makes the call Unknown, with the reason. A call that the signature does not accept does
+too. What an op returns is what the call returns; see `OpContext` for how it reports conflicts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+
+from shapedoc.core.value import Value
+
+__all__ = ["LayerOp", "Op", "OpParam", "find", "find_layer", "layer", "op", "op_names", "table"]
+
+OpFunction = Callable[..., Value]
+
+_OPS: dict[str, Op] = {}
+_LAYERS: dict[str, LayerOp] = {}
+# Every module of this package that holds ops, loaded on the first look-up.
+_MODULES = (
+    "attention",
+    "create",
+    "einops",
+    "index",
+    "join",
+    "layout",
+    "linalg",
+    "losses",
+    "modules",
+    "numpy_ops",
+    "pointwise",
+    "recurrent",
+    "reduce",
+    "transformer",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpParam:
+    """One parameter: its name, what it needs (the annotation), its default, and whether it is ``*args`` or keyword only."""
+
+    name: str
+    needs: str
+    default: object
+    variadic: bool
+    keyword_only: bool
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty and not self.variadic
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An entry of the table. names: every qualified name it serves, the documented one first."""
+
+    names: tuple[str, ...]
+    function: OpFunction
+    params: tuple[OpParam, ...]
+    family: str
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOp:
+    """A library module. config: its constructor's parameters; forward: the op of a call, which takes the layer first."""
+
+    kind: str
+    config: tuple[OpParam, ...]
+    forward: Op
+
+
+def op(*names: str) -> Callable[[OpFunction], OpFunction]:
+    """Register a function for these qualified names.
+
+    ``torch.Tensor.x`` serves the method (the tensor is the first parameter); ``numpy.ndarray.x`` likewise.
+    """
+
+    def register(function: OpFunction) -> OpFunction:
+        entry = Op(names, function, _params(function, skip=1), function.__module__.rsplit(".", 1)[-1])
+        for name in names:
+            if name in _OPS:
+                raise ValueError(f"two ops for {name}")
+            _OPS[name] = entry
+        return function
+
+    return register
+
+
+def layer(kind: str, config: str) -> Callable[[OpFunction], OpFunction]:
+    """Register a library module: its constructor's signature as text, and the function of its ``forward``.
+
+    The function takes `at`, the Layer, and then forward's own parameters.
+    ``@layer("torch.nn.Linear", "in_features: Dim, out_features: Dim, bias: bool = True")``
+    """
+
+    def register(function: OpFunction) -> OpFunction:
+        if kind in _LAYERS:
+            raise ValueError(f"two layers for {kind}")
+        namespace: dict[str, Callable[..., None]] = {}
+        exec(f"from __future__ import annotations\ndef build({config}): ...", namespace)
+        family = function.__module__.rsplit(".", 1)[-1]
+        forward = Op((f"{kind}.forward",), function, _params(function, skip=2), family)
+        _LAYERS[kind] = LayerOp(kind, _params(namespace["build"], skip=0), forward)
+        return function
+
+    return register
+
+
+def _params(function: Callable[..., object], skip: int) -> tuple[OpParam, ...]:
+    found = []
+    for p in list(inspect.signature(function).parameters.values())[skip:]:
+        found.append(
+            OpParam(
+                p.name.rstrip("_") if p.name in ("input_", "from_") else p.name,
+                str(p.annotation),
+                p.default,
+                p.kind is inspect.Parameter.VAR_POSITIONAL,
+                p.kind is inspect.Parameter.KEYWORD_ONLY,
+            )
+        )
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def _load() -> None:
+    for name in _MODULES:
+        import_module(f"shapedoc.ops.{name}")
+
+
+def find(qualified: str) -> Op | None:
+    """The op of this qualified name."""
+    _load()
+    return _OPS.get(qualified)
+
+
+def find_layer(qualified: str) -> LayerOp | None:
+    """The library module of this qualified name."""
+    _load()
+    return _LAYERS.get(qualified)
+
+
+def table() -> tuple[Mapping[str, Op], Mapping[str, LayerOp]]:
+    """The whole table: ops and layers by qualified name."""
+    _load()
+    return _OPS, _LAYERS
+
+
+def op_names(entries: Sequence[Op]) -> list[str]:
+    """All qualified names of these ops."""
+    return [name for entry in entries for name in entry.names]
