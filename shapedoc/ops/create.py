@@ -1,0 +1,5 @@
+"""Ops: create."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Ops: join."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
