@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import (
@@ -66,7 +66,7 @@ def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: L
         for p in op.params:
             if p.variadic:
                 variadic = list(_several(_fit(bound[p.name], p, sizes)))
-            else:
+            elif not p.keywords:
                 values.append(_fit(bound[p.name], p, sizes) if p.name in bound else p.default)
         result = _call(op, at, values, variadic, layer)
     except Lost as lost:
@@ -80,12 +80,11 @@ def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: L
 
 def _call(op: Op, at: OpContext, values: list[object], variadic: list[object], layer: Layer | None) -> Value:
     first = [at] if layer is None else [at, layer]
-    before = [v for p, v in zip((p for p in op.params if not p.variadic), values, strict=True) if not p.keyword_only]
-    named = {
-        p.name: v
-        for p, v in zip((p for p in op.params if not p.variadic), values, strict=True)
-        if p.keyword_only
-    }
+    plain = [p for p in op.params if not p.variadic and not p.keywords]
+    before = [v for p, v in zip(plain, values, strict=True) if not p.keyword_only]
+    named = {p.name: v for p, v in zip(plain, values, strict=True) if p.keyword_only}
+    known = {p.name for p in op.params}
+    named.update((name, value) for name, value in at.bound.items() if name not in known)
     return op.function(*first, *before, *variadic, **named)
 
 
@@ -105,9 +104,18 @@ def _unknown_like(bound: Mapping[str, Value]) -> Tensor:
 def build_layer(op: LayerOp, arguments: Arguments) -> Mapping[str, Value]:
     """The configuration of a library module from its constructor's arguments; raises Lost where they do not fit."""
     bound, _ = bind(op.config, arguments)
-    config = {p.name: bound[p.name] if p.name in bound else _literal(p.default) for p in op.config if not p.variadic}
+    config: dict[str, Value] = {}
+    for p in op.config:
+        if not p.variadic and not p.keywords:
+            value = bound[p.name] if p.name in bound else _literal(p.default)
+            config[p.name] = _size(p.name) if p.needs == "Dim" and isinstance(value, Unknown) else value
     config.update({k: v for k, v in bound.items() if k not in config})
     return config
+
+
+def _size(name: str) -> Value:
+    """A size that cannot be followed: one for all calls of the layer, learnt from the first of them."""
+    return Int(Dim.of(Sym(flexible=True, origin=f"`{name}`")))
 
 
 def _literal(default: object) -> Value:
@@ -129,7 +137,10 @@ def _literal(default: object) -> Value:
 
 
 def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:
-    """Arguments by parameter name, and where each came from; raises Lost where the signature does not accept them."""
+    """Arguments by parameter name, and where each came from; raises Lost where the signature does not accept them.
+
+    Keywords that only a ``**names`` parameter takes stand under their own names.
+    """
     if arguments.rest:
         raise Lost("arguments passed on with * or **")
     bound: dict[str, Value] = {}
@@ -149,9 +160,14 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
     if position < len(given):
         raise Lost("more arguments than the op takes")
     names = {p.name for p in params}
+    extra: dict[str, Value] = {}
     for name, value in arguments.keywords.items():
         target = name if name in names else _ALIASES.get(name, "")
         if target not in names:
+            if any(p.keywords for p in params):
+                extra[name] = value
+                places[name] = name
+                continue
             if name in _IGNORED:
                 continue
             raise Lost(f"unknown argument `{name}`")
@@ -160,7 +176,7 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
     for p in params:
         if p.required and p.name not in bound:
             raise Lost(f"argument `{p.name}` missing")
-    return {p.name: bound[p.name] for p in params if p.name in bound}, places
+    return {p.name: bound[p.name] for p in params if p.name in bound} | extra, places
 
 
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "axes": "dims", "size": "shape", "shape": "size"}

@@ -12,7 +12,7 @@ Ints              several literal whole numbers, likewise; Ints | None
 bool              a literal truth value; bool | None takes None for one that is unknown
 str               a literal string; str | None
 Tensors           a list or tuple of tensors
-Value             whatever it is
+Value             whatever it is; as ``**names: Value``, every keyword that no other parameter has
 
 An argument that does not fit makes the call Unknown, with the reason. A call that the signature does not accept does
 too. What an op returns is what the call returns; see `OpContext` for how it reports conflicts.
@@ -26,27 +26,36 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
-from shapedoc.core.value import Value
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.value import Layer, Tensor, Value
 
-__all__ = ["LayerOp", "Op", "OpParam", "find", "find_layer", "layer", "op", "op_names", "table"]
+__all__ = ["LayerOp", "Op", "OpParam", "Parameters", "find", "find_layer", "layer", "op", "op_names", "table"]
 
 OpFunction = Callable[..., Value]
+Parameters = Callable[[Layer, Sizes], Mapping[str, Tensor]]
 
 _OPS: dict[str, Op] = {}
 _LAYERS: dict[str, LayerOp] = {}
 # Every module of this package that holds ops, loaded on the first look-up.
 _MODULES = (
+    "activations",
     "attention",
+    "convolution",
     "create",
     "einops",
+    "embedding",
     "index",
     "join",
     "layout",
     "linalg",
     "losses",
     "modules",
+    "normalisation",
     "numpy_ops",
+    "numpy_random",
+    "packed",
     "pointwise",
+    "pooling",
     "recurrent",
     "reduce",
     "transformer",
@@ -55,17 +64,21 @@ _MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class OpParam:
-    """One parameter: its name, what it needs (the annotation), its default, and whether it is ``*args`` or keyword only."""
+    """One parameter: its name, what it needs (the annotation), its default, and which kind of parameter it is.
+
+    variadic: ``*args``. keywords: ``**kwargs``, which takes every keyword that no other parameter has.
+    """
 
     name: str
     needs: str
     default: object
     variadic: bool
     keyword_only: bool
+    keywords: bool = False
 
     @property
     def required(self) -> bool:
-        return self.default is inspect.Parameter.empty and not self.variadic
+        return self.default is inspect.Parameter.empty and not self.variadic and not self.keywords
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +97,16 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class LayerOp:
-    """A library module. config: its constructor's parameters; forward: the op of a call, which takes the layer first."""
+    """A library module.
+
+    config: its constructor's parameters. forward: the op of a call, which takes the layer first. parameters: what
+    makes its learned tensors (``weight``, ``bias``) from the layer, where the module has any.
+    """
 
     kind: str
     config: tuple[OpParam, ...]
     forward: Op
+    parameters: Parameters | None = None
 
 
 def op(*names: str) -> Callable[[OpFunction], OpFunction]:
@@ -108,7 +126,7 @@ def op(*names: str) -> Callable[[OpFunction], OpFunction]:
     return register
 
 
-def layer(kind: str, config: str) -> Callable[[OpFunction], OpFunction]:
+def layer(kind: str, config: str, parameters: Parameters | None = None) -> Callable[[OpFunction], OpFunction]:
     """Register a library module: its constructor's signature as text, and the function of its ``forward``.
 
     The function takes `at`, the Layer, and then forward's own parameters.
@@ -122,7 +140,7 @@ def layer(kind: str, config: str) -> Callable[[OpFunction], OpFunction]:
         exec(f"from __future__ import annotations\ndef build({config}): ...", namespace)
         family = function.__module__.rsplit(".", 1)[-1]
         forward = Op((f"{kind}.forward",), function, _params(function, skip=2), family)
-        _LAYERS[kind] = LayerOp(kind, _params(namespace["build"], skip=0), forward)
+        _LAYERS[kind] = LayerOp(kind, _params(namespace["build"], skip=0), forward, parameters)
         return function
 
     return register
@@ -138,6 +156,7 @@ def _params(function: Callable[..., object], skip: int) -> tuple[OpParam, ...]:
                 p.default,
                 p.kind is inspect.Parameter.VAR_POSITIONAL,
                 p.kind is inspect.Parameter.KEYWORD_ONLY,
+                p.kind is inspect.Parameter.VAR_KEYWORD,
             )
         )
     return tuple(found)

@@ -1,0 +1,5 @@
+"""Losses."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Normalisation: layer, batch, group and instance norm."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

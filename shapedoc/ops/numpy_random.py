@@ -1,0 +1,5 @@
+"""NumPy random arrays."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Packed sequences."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Transformer modules."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
