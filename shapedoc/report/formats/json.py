@@ -1,0 +1,78 @@
+"""``json``: the whole report for other tools, ``shapedoc-report/1``; ``schema.json`` beside this package states it.
+
+Lines and columns count from 1; ``end_column`` is the column after the last character.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Report
+from shapedoc.core.fix import Fix
+from shapedoc.core.span import Span
+from shapedoc.report.context import Context
+from shapedoc.version import __version__
+
+__all__ = ["SCHEMA", "render"]
+
+SCHEMA = "shapedoc-report/1"
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def render(report: Report, context: Context) -> Iterator[str]:
+    """Yield one JSON document."""
+    yield json.dumps(
+        {
+            "schema": SCHEMA,
+            "tool": {"name": "shapedoc", "version": __version__},
+            "files": report.files,
+            "findings": [_finding(finding) for finding in report.findings],
+            "errors": [{"path": error.path, "message": error.message} for error in report.errors],
+            "statistics": report.statistics,
+        },
+        indent=2,
+    )
+
+
+def _finding(finding: Finding) -> dict[str, Json]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "path": finding.path,
+        "cell": finding.cell,
+        **_place(finding.span),
+        "function": finding.function,
+        "message": finding.message,
+        "tensor": finding.tensor,
+        "actual": finding.actual,
+        "expected": finding.expected,
+        "labels": [
+            {"path": label.span.path or finding.path, **_place(label.span), "text": label.text}
+            for label in finding.labels
+        ],
+        "why": finding.why,
+        "help": finding.help,
+        "fix": _fix(finding.fix, finding.path) if finding.fix else None,
+        "test": finding.test,
+    }
+
+
+def _fix(fix: Fix, path: str) -> dict[str, Json]:
+    return {
+        "description": fix.description,
+        "safety": fix.safety,
+        "verified": fix.verified,
+        "edits": [{"path": edit.span.path or path, **_place(edit.span), "text": edit.text} for edit in fix.edits],
+    }
+
+
+def _place(span: Span) -> dict[str, Json]:
+    return {
+        "line": span.line,
+        "column": span.column + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_column + 1,
+    }

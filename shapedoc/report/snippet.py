@@ -1,0 +1,96 @@
+"""Source lines with marks under them: the fault with carets, every other place with dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.core.text import split_lines
+from shapedoc.report.colour import Palette
+from shapedoc.report.width import shown, shown_width
+
+__all__ = ["gutter_width", "snippets"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """One underlining: of the fault, or of a label."""
+
+    path: str
+    span: Span
+    text: str
+    fault: bool
+
+    def place(self) -> str:
+        return f"{self.path}:{self.span.line}:{self.span.column + 1}"
+
+
+def gutter_width(finding: Finding) -> int:
+    """Return how many digits the largest line number in the snippets of `finding` has."""
+    return max(len(str(mark.span.line)) for mark in _marks(finding))
+
+
+def snippets(finding: Finding, text_of: Callable[[str], str | None], palette: Palette) -> Iterator[str]:
+    """Yield the lines that show where `finding` stands: its own file first, then every other file with a label.
+
+    Marks stand in the order of lines; on one line the fault comes first, then labels from left to right. A place
+    in a file that cannot be read is named and not shown.
+    """
+    width = gutter_width(finding)
+    bar = palette.paint(palette.gutter, f"{' ' * width} |")
+    marks = _marks(finding)
+    for path in dict.fromkeys(mark.path for mark in marks):
+        here = sorted((m for m in marks if m.path == path), key=lambda m: (m.span.line, not m.fault, m.span.column))
+        head = next((mark for mark in here if mark.fault), here[0])
+        arrow = palette.paint(palette.gutter, f"{' ' * width}{'-->' if path == finding.path else ':::'}")
+        yield f"{arrow} {head.place()}"
+        text = text_of(path)
+        if text is None:
+            yield from (f"{bar} {mark.text}" for mark in here if mark.text and not mark.fault)
+            continue
+        yield bar
+        yield from _listing(here, split_lines(text), width, palette, palette.severity(finding.severity))
+
+
+def _marks(finding: Finding) -> list[_Mark]:
+    own = next((label.text for label in finding.labels if label.span == finding.span), _stated(finding))
+    fault = _Mark(finding.path, finding.span, own, fault=True)
+    labels = [
+        _Mark(label.span.path or finding.path, label.span, label.text, fault=False)
+        for label in finding.labels
+        if label.span != finding.span
+    ]
+    return [fault, *labels]
+
+
+def _stated(finding: Finding) -> str:
+    if not finding.actual:
+        return ""
+    subject = f"{finding.tensor} is {finding.actual}" if finding.tensor else f"is {finding.actual}"
+    return f"{subject}, should be {finding.expected}" if finding.expected else subject
+
+
+def _listing(
+    marks: Sequence[_Mark], lines: Sequence[str], width: int, palette: Palette, fault_colour: str
+) -> Iterator[str]:
+    for number, here in groupby(marks, key=lambda mark: mark.span.line):
+        line = lines[number - 1].rstrip("\r\n") if number <= len(lines) else ""
+        gutter = palette.paint(palette.gutter, f"{number:>{width}} |")
+        yield f"{gutter} {shown(line)}".rstrip()
+        for mark in here:
+            colour = fault_colour if mark.fault else palette.label
+            indent, length = _extent(mark.span, line)
+            underline = palette.paint(colour, ("^" if mark.fault else "-") * length)
+            bar = palette.paint(palette.gutter, f"{' ' * width} |")
+            text = palette.paint(colour, mark.text)
+            yield f"{bar} {' ' * indent}{underline} {text}".rstrip()
+
+
+def _extent(span: Span, line: str) -> tuple[int, int]:
+    """Return (columns before the mark, columns of the mark); a span of many lines is marked on its first."""
+    end = span.end_column if span.end_line == span.line else len(line.rstrip())
+    before, until = shown_width(line[: span.column]), shown_width(line[:end])
+    return before, max(1, until - before)
