@@ -57,12 +57,11 @@ def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: L
     try:
         bound, places = bind(op.params, arguments)
     except Lost as lost:
-        values = {str(i): v for i, v in enumerate(arguments.positional)} | dict(arguments.keywords)
-        places = {str(i): i for i in range(len(arguments.positional))} | {k: k for k in arguments.keywords}
-        return Outcome(UnknownVerdict(lost.reason, Tensor(Shape.unknown())), values, places)
+        return _unbound(arguments, lost.reason)
     at = OpContext(sizes, bound, line)
     try:
-        values, variadic = [], []
+        values: list[object] = []
+        variadic: list[object] = []
         for p in op.params:
             if p.variadic:
                 variadic = list(_several(_fit(bound[p.name], p, sizes)))
@@ -76,6 +75,13 @@ def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: L
     if at.problems:
         return Outcome(Conflict(tuple(at.problems), result), bound, places)
     return Outcome(Known(result), bound, places)
+
+
+def _unbound(arguments: Arguments, reason: str) -> Outcome:
+    bound = {str(i): v for i, v in enumerate(arguments.positional)} | dict(arguments.keywords)
+    places: dict[str, int | str] = {str(i): i for i in range(len(arguments.positional))}
+    places.update((name, name) for name in arguments.keywords)
+    return Outcome(UnknownVerdict(reason, Tensor(Shape.unknown())), bound, places)
 
 
 def _call(op: Op, at: OpContext, values: list[object], variadic: list[object], layer: Layer | None) -> Value:
@@ -179,8 +185,18 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
     return {p.name: bound[p.name] for p in params if p.name in bound} | extra, places
 
 
-_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "axes": "dims", "size": "shape", "shape": "size"}
-_IGNORED = frozenset(("device", "requires_grad", "pin_memory", "out", "layout", "generator", "memory_format", "non_blocking"))
+_ALIASES = {
+    "a": "input",
+    "axes": "dims",
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "shape": "size",
+    "size": "shape",
+    "x": "input",
+}
+_IGNORED = frozenset(
+    ("device", "generator", "layout", "memory_format", "non_blocking", "out", "pin_memory", "requires_grad")
+)
 
 
 def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:

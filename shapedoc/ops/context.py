@@ -67,7 +67,7 @@ class OpContext:
         **detail: str,
     ) -> NoReturn:
         """Report a conflict after which nothing is known of the result."""
-        self.conflict(kind, operands, axes=axes, dims=dims, sameness=sameness, **detail)
+        self.conflict(kind, operands, axes=axes, dims=dims, sameness=sameness, loud=True, **detail)
         raise Broken
 
     def name_of(self, value: Value) -> str:
