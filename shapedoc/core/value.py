@@ -121,11 +121,18 @@ class Dtype:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seq:
-    """A tuple or list. `rest`: it goes on with an unknown number of such elements after `items`."""
+    """A tuple or list.
+
+    rest: it goes on with an unknown number of such elements after `items`. length: how many elements it has in all,
+    where `rest` is given and that is known (a list that a loop of ``T`` rounds filled). names: those of a named
+    tuple's fields (``values`` and ``indices`` of a sort).
+    """
 
     items: tuple[Value, ...]
     kind: Literal["tuple", "list", "set"] = "tuple"
     rest: Value | None = None
+    length: Dim | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,9 +191,20 @@ class Layer:
 
 
 class Opaque:
-    """Base of the values that only the interpreter understands (user functions, classes, instances)."""
+    """Base of the values that only the recorder understands (the author's functions, classes, instances).
+
+    A parameter that nobody describes can be a size or a tensor, whichever it is used as: see `as_int`, `as_tensor`.
+    """
 
     __slots__ = ()
+
+    def as_int(self) -> Int | None:
+        """The value used as a whole number."""
+        return None
+
+    def as_tensor(self) -> Tensor | None:
+        """The value used as a tensor."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ from shapedoc.core.value import (
     Int,
     Layer,
     NoneValue,
+    Opaque,
     Seq,
     SizeOf,
     Str,
@@ -202,6 +203,8 @@ _IGNORED = frozenset(
 def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
     """A value as the op's annotation wants it; raises Lost."""
     needs, _, optional = param.needs.partition(" | ")
+    if isinstance(value, Opaque) and needs in ("int", "Dim", "Dims", "Ints"):
+        value = value.as_int() or value
     if isinstance(value, NoneValue) and (optional or param.default is None):
         return None
     if needs == "Value":
@@ -213,7 +216,7 @@ def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
             return _tensors(value)
         case "int":
             if isinstance(value, Int):
-                number = sizes.resolve(value.dim).const
+                number = sizes.resolve(value.dim).value
                 if number is not None:
                     return number
             if isinstance(value, Bool) and value.value is not None:
@@ -247,12 +250,19 @@ def as_tensor(value: Value) -> Tensor:
     match value:
         case Tensor():
             return value
-        case Int() | Float() | Bool():
-            return Tensor(Shape(()), kind="float" if isinstance(value, Float) else "int")
+        case Int():
+            return Tensor(Shape(()), kind="int")
+        case Float():
+            return Tensor(Shape(()), kind="float")
+        case Bool():
+            return Tensor(Shape(()), kind="bool")
         case Unknown():
             return Tensor(Shape.unknown())
-        case _:
-            raise Lost("not a tensor")
+        case Opaque():
+            tensor = value.as_tensor()
+            if tensor is not None:
+                return tensor
+    raise Lost("not a tensor")
 
 
 def _tensors(value: Value) -> tuple[Tensor, ...]:
@@ -283,6 +293,8 @@ def _items(value: Value, sizes: Sizes) -> Sequence[Value]:
 
 
 def _dim(value: Value, sizes: Sizes) -> Dim:
+    if isinstance(value, Opaque):
+        value = value.as_int() or value
     if isinstance(value, Int):
         return sizes.resolve(value.dim)
     if isinstance(value, Unknown):
@@ -291,7 +303,7 @@ def _dim(value: Value, sizes: Sizes) -> Dim:
 
 
 def _int(value: Value, sizes: Sizes) -> int:
-    number = _dim(value, sizes).const
+    number = _dim(value, sizes).value
     if number is None:
         raise Lost("an axis is not a literal")
     return number

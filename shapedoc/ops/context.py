@@ -139,6 +139,27 @@ class OpContext:
             shape = self.shape(tensor)
         return shape.suffix[len(shape.suffix) - count :]
 
+    def prefix(self, tensor: Tensor, count: int) -> tuple[Axis, ...]:
+        """The first `count` axes; where nothing is known of the shape, that they exist is learnt.
+
+        Lost where an unknown run stands among them; "wrong-rank" where there are fewer.
+        """
+        shape = self.shape(tensor)
+        if shape.run is None:
+            if len(shape.items) < count:
+                self.fail("wrong-rank", [tensor], wanted=f"at least {count}", got=str(len(shape.items)))
+            return shape.axes[:count]
+        missing = count - len(shape.prefix)
+        if missing > 0:
+            if shape.suffix:
+                self.lost("rank unknown")
+            run = shape.items[shape.run]
+            assert isinstance(run, Run)
+            new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
+            self.sizes.bind_run(run, (*new, Run(run.name)))
+            shape = self.shape(tensor)
+        return shape.prefix[:count]
+
     def locate(self, tensor: Tensor, dim: int, *, new: bool = False) -> int:
         """The position of axis `dim` in ``shape(tensor).items``, also of a tensor of unknown rank where it can be said.
 
@@ -153,9 +174,8 @@ class OpContext:
                 self.fail("axis-out-of-range", [tensor], axis=str(dim), rank=str(len(shape.items)))
             return dim % rank if rank else 0
         if dim >= 0:
-            if dim < len(shape.prefix) + (new and run > 0):
-                return dim
-            self.lost("rank unknown")
+            self.prefix(tensor, dim + (not new))
+            return dim
         before = -dim - new
         if before > len(shape.suffix):
             self.suffix(tensor, before)
