@@ -1,0 +1,127 @@
+"""``shapedoc lint``: find shape faults in files and folders."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shapedoc.cli.options import chosen_config, said, words
+
+if TYPE_CHECKING:
+    from shapedoc.config import Config
+    from shapedoc.core.finding import Report
+    from shapedoc.engine import Request
+
+__all__ = ["command"]
+
+
+@click.command("lint")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--select", multiple=True, metavar="RULES", help="Only these: codes, beginnings of codes (SD4), names.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="All but these.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match, as in .gitignore.")
+@click.option("--output-format", metavar="FORMAT", help="full (the default), concise or json.")
+@click.option("--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes; 0 decides by itself.")
+@click.option("--notes/--no-notes", default=None, help="Tell notes too; they are off by default.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write .shapedoc_cache.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE", help="Take this TOML file.")
+@click.option("--stdin-filename", metavar="NAME", help="The name of the file that comes through standard input.")
+@click.option("--no-screen", is_flag=True, help="Analyse every file through its concrete syntax.")
+@click.option("--without", multiple=True, metavar="SOURCE", hidden=True, help="Do without a source of knowledge.")
+def command(
+    paths: tuple[Path, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    exclude: tuple[str, ...],
+    output_format: str | None,
+    jobs: int | None,
+    notes: bool | None,
+    statistics: bool,
+    exit_zero: bool,
+    no_cache: bool,
+    config_file: Path | None,
+    stdin_filename: str | None,
+    no_screen: bool,
+    without: tuple[str, ...],
+) -> int:
+    """Find shape faults in PATHS (files and folders; this folder when none; - for standard input).
+
+    Exits with 1 when there are errors or warnings, with 2 when nothing could be run.
+    """
+    with said():
+        config = chosen_config(config_file, paths)
+        config = replace(
+            config,
+            select=words(select) or config.select,
+            ignore=(*config.ignore, *words(ignore)),
+            exclude=(*config.exclude, *exclude),
+            output_format=output_format or config.output_format,
+            notes=config.notes if notes is None else notes,
+        )
+        request = _request(config, paths, stdin_filename, jobs, no_cache, no_screen, without)
+        report = _run(request)
+        _tell(report, request, statistics)
+        return _exit_code(report, exit_zero)
+
+
+def _request(
+    config: Config,
+    paths: tuple[Path, ...],
+    stdin_filename: str | None,
+    jobs: int | None,
+    no_cache: bool,
+    no_screen: bool,
+    without: tuple[str, ...],
+) -> Request:
+    from shapedoc.cli.options import settings, standard_input
+    from shapedoc.engine import Request
+
+    stdin = standard_input(paths, stdin_filename)
+    files = tuple(path for path in paths if str(path) != "-")
+    return Request(
+        paths=files or (() if stdin else (Path(),)),
+        config=config,
+        settings=settings(screen=not no_screen, without=without),
+        stdin=stdin,
+        jobs=config.jobs if jobs is None else jobs,
+        cache=config.cache and not no_cache,
+    )
+
+
+def _run(request: Request) -> Report:
+    from shapedoc.engine import run
+    from shapedoc.report import renderer
+
+    renderer(request.config.output_format)
+    return run(request)
+
+
+def _tell(report: Report, request: Request, statistics: bool) -> None:
+    from shapedoc.engine import text_reader
+    from shapedoc.report import Context, renderer
+    from shapedoc.report.colour import palette_for
+
+    context = Context(
+        text_of=text_reader(request.stdin),
+        palette=palette_for(sys.stdout.isatty(), os.environ),
+        statistics=statistics,
+    )
+    for line in renderer(request.config.output_format)(report, context):
+        click.echo(line, color=True)
+    if request.config.output_format != "json":
+        for error in report.errors:
+            click.echo(f"shapedoc: {error.path}: {error.message}", err=True)
+
+
+def _exit_code(report: Report, exit_zero: bool) -> int:
+    if report.errors and not report.files:
+        return 2
+    faults = any(finding.severity != "note" for finding in report.findings)
+    return int(bool(faults or report.errors) and not exit_zero)
