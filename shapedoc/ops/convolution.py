@@ -2,4 +2,349 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from shapedoc.core.dim import ONE, ZERO, Dim
+from shapedoc.core.shape import Axis
+from shapedoc.core.sizes import Kind, Sizes
+from shapedoc.core.value import Int, Layer, NoneValue, Str, Tensor, Value
+from shapedoc.core.verdict import Lost
+from shapedoc.ops.context import OpContext
+from shapedoc.ops.registry import layer, op
+from shapedoc.ops.settings import each, expect, flag, size, sizes_of, weight
+from shapedoc.ops.window import Window, grown, slid
+
 __all__: list[str] = []
+
+_CONV = (
+    "in_channels: Dim, out_channels: Dim, kernel_size: Value, stride: Value = 1, padding: Value = 0,"
+    "dilation: Value = 1, groups: Dim = 1, bias: bool = True, padding_mode: str = 'zeros',"
+    "device: Value = None, dtype: Value = None"
+)
+_TRANSPOSED = (
+    "in_channels: Dim, out_channels: Dim, kernel_size: Value, stride: Value = 1, padding: Value = 0,"
+    "output_padding: Value = 0, groups: Dim = 1, bias: bool = True, dilation: Value = 1,"
+    "padding_mode: str = 'zeros', device: Value = None, dtype: Value = None"
+)
+
+
+def _parameters(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
+    at = OpContext(sizes, {})
+    into, out, groups = (size(at, layer, n) for n in ("in_channels", "out_channels", "groups"))
+    kernel = each(at, layer.config["kernel_size"], int(layer.kind[-2]), "kernel_size")
+    if "Transpose" in layer.kind:
+        learned = weight(into, at.sizes.floordiv(out, groups), *kernel)
+    else:
+        learned = weight(out, at.sizes.floordiv(into, groups), *kernel)
+    found = {"weight": learned}
+    if flag(layer, "bias") is not False:
+        found["bias"] = weight(out)
+    return found
+
+
+@layer("torch.nn.Conv1d", _CONV, _parameters)
+def conv1d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
+    """Convolve a sequence.
+
+    input (N, C_in, L) or (C_in, L) -> (N, C_out, L_out) or (C_out, L_out)
+    Conflict: another rank; C_in is not in_channels; the kernel is longer than the padded sequence.
+    Source: PyTorch documentation, torch.nn.Conv1d.
+    """
+    return _module(at, layer, input, 1)
+
+
+@layer("torch.nn.Conv2d", _CONV, _parameters)
+def conv2d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
+    """Convolve an image.
+
+    input (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H_out, W_out) or (C_out, H_out, W_out)
+    Conflict: another rank; C_in is not in_channels; the kernel is larger than the padded image.
+    Source: PyTorch documentation, torch.nn.Conv2d.
+    """
+    return _module(at, layer, input, 2)
+
+
+@layer("torch.nn.Conv3d", _CONV, _parameters)
+def conv3d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
+    """Convolve a volume.
+
+    input (N, C_in, D, H, W) or (C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out) or the same without N
+    Conflict: another rank; C_in is not in_channels; the kernel is larger than the padded volume.
+    Source: PyTorch documentation, torch.nn.Conv3d.
+    """
+    return _module(at, layer, input, 3)
+
+
+def _module(at: OpContext, layer: Layer, input: Tensor, count: int) -> Tensor:
+    kernel = _each_or_none(at, layer.config["kernel_size"], count)
+    config = layer.config
+    windows = _windows(at, kernel, config["stride"], config["padding"], config["dilation"], count)
+    setting = size(at, layer, "in_channels"), "in_channels"
+    return _convolved(at, input, setting, size(at, layer, "out_channels"), windows)
+
+
+def _each_or_none(at: OpContext, value: Value, count: int) -> tuple[Dim, ...] | None:
+    try:
+        return each(at, value, count, "kernel_size")
+    except Lost:
+        return None
+
+
+def _windows(
+    at: OpContext, kernel: Sequence[Dim] | None, stride: Value, padding: Value, dilation: Value, count: int
+) -> Sequence[Window | None]:
+    """One window an axis; None for an axis that keeps its length ("same"); lost where they are not known."""
+    if isinstance(padding, Str):
+        if padding.value == "same":
+            return (None,) * count
+        padding = Int(ZERO)
+    if kernel is None:
+        at.lost("`kernel_size` is not known")
+    steps = each(at, stride, count, "stride")
+    pads = each(at, padding, count, "padding")
+    spread = each(at, dilation, count, "dilation")
+    return tuple(Window(k, s, p, d) for k, s, p, d in zip(kernel, steps, pads, spread, strict=True))
+
+
+def _enough(at: OpContext, input: Tensor, count: int) -> int:
+    """Require ``(C, *)`` or ``(N, C, *)`` with `count` axes after the channels; gives the place of the channels."""
+    shape = at.shape(input)
+    if shape.run is None or len(shape.axes) > count + 1:
+        at.need_rank(input, count + 1, count + 2)
+    at.suffix(input, count + 1)
+    return len(at.shape(input).items) - count - 1
+
+
+def _convolved(
+    at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, windows: Sequence[Window | None]
+) -> Tensor:
+    place = _enough(at, input, len(windows))
+    channels = expect(at, input, place, *into)
+    new = at.axis(out)
+    at.sizes.mark(channels, "feature", at.line)
+    at.sizes.mark(new, "feature", at.line)
+    items = at.shape(input).items
+    spatial: list[Axis] = []
+    for i, window in enumerate(windows, place + 1):
+        axis = items[i]
+        assert isinstance(axis, Axis)
+        if window is None or _keeps(window):
+            spatial.append(axis)
+        else:
+            spatial.append(at.axis(slid(at, input, i, axis.dim, window)))
+    return at.tensor((*items[:place], new, *spatial), input, kind="float")
+
+
+def _keeps(window: Window) -> bool:
+    """Whether the axis keeps its length, and every position its place."""
+    return window.stride == 1 and 2 * window.padding - window.span + 1 == ZERO
+
+
+@layer("torch.nn.ConvTranspose1d", _TRANSPOSED, _parameters)
+def conv_transpose1d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
+    """Convolve a sequence the other way round.
+
+    input (N, C_in, L) or (C_in, L) -> (N, C_out, L_out) or (C_out, L_out)
+    Conflict: another rank; C_in is not in_channels.
+    Source: PyTorch documentation, torch.nn.ConvTranspose1d.
+    """
+    return _transposed_module(at, layer, input, output_size, 1)
+
+
+@layer("torch.nn.ConvTranspose2d", _TRANSPOSED, _parameters)
+def conv_transpose2d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
+    """Convolve an image the other way round.
+
+    input (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H_out, W_out) or the same without N
+    Conflict: another rank; C_in is not in_channels.
+    Source: PyTorch documentation, torch.nn.ConvTranspose2d.
+    """
+    return _transposed_module(at, layer, input, output_size, 2)
+
+
+def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None, count: int) -> Tensor:
+    config = layer.config
+    kernel = each(at, config["kernel_size"], count, "kernel_size")
+    windows = _windows(at, kernel, config["stride"], config["padding"], config["dilation"], count)
+    extra = each(at, config["output_padding"], count, "output_padding")
+    into = size(at, layer, "in_channels"), "in_channels"
+    result = _grown(at, input, into, size(at, layer, "out_channels"), windows, extra)
+    if output_size is None or isinstance(output_size, NoneValue):
+        return result
+    wanted = sizes_of(at, output_size)
+    if wanted is None or len(wanted) < count:
+        at.lost("`output_size` is not known")
+    kept = at.shape(result).items[:-count]
+    return at.tensor((*kept, *(at.axis(d) for d in wanted[-count:])), result)
+
+
+def _grown(
+    at: OpContext,
+    input: Tensor,
+    into: tuple[Dim, str],
+    out: Dim,
+    windows: Sequence[Window | None],
+    extra: Sequence[Dim],
+) -> Tensor:
+    place = _enough(at, input, len(windows))
+    channels = expect(at, input, place, *into)
+    new = at.axis(out)
+    at.sizes.mark(channels, "feature", at.line)
+    at.sizes.mark(new, "feature", at.line)
+    items = at.shape(input).items
+    spatial = []
+    for item, window, more in zip(items[place + 1 :], windows, extra, strict=True):
+        assert isinstance(item, Axis) and window is not None
+        spatial.append(at.axis(grown(item.dim, window, more)))
+    return at.tensor((*items[:place], new, *spatial), input, kind="float")
+
+
+@op("torch.nn.functional.conv1d", "torch.conv1d")
+def conv1d(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Value = Int(ONE),
+    padding: Value = Int(ZERO),
+    dilation: Value = Int(ONE),
+    groups: Dim = ONE,
+) -> Value:
+    """Convolve a sequence.
+
+    input (N, C, L) or (C, L), weight (D, C/groups, k), bias (D,) -> (N, D, L_out) or (D, L_out)
+    Conflict: another rank; channels or bias of another size; a kernel that is too long.
+    Source: PyTorch documentation, torch.nn.functional.conv1d.
+    """
+    return _functional(at, input, weight, bias, (stride, padding, dilation), groups, 1)
+
+
+@op("torch.nn.functional.conv2d", "torch.conv2d")
+def conv2d(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Value = Int(ONE),
+    padding: Value = Int(ZERO),
+    dilation: Value = Int(ONE),
+    groups: Dim = ONE,
+) -> Value:
+    """Convolve an image.
+
+    input (N, C, H, W) or (C, H, W), weight (D, C/groups, kh, kw), bias (D,) -> (N, D, H_out, W_out)
+    Conflict: another rank; channels or bias of another size; a kernel that is too large.
+    Source: PyTorch documentation, torch.nn.functional.conv2d.
+    """
+    return _functional(at, input, weight, bias, (stride, padding, dilation), groups, 2)
+
+
+@op("torch.nn.functional.conv3d", "torch.conv3d")
+def conv3d(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Value = Int(ONE),
+    padding: Value = Int(ZERO),
+    dilation: Value = Int(ONE),
+    groups: Dim = ONE,
+) -> Value:
+    """Convolve a volume.
+
+    input (N, C, D, H, W) or (C, D, H, W), weight (E, C/groups, kd, kh, kw), bias (E,) -> (N, E, D_out, H_out, W_out)
+    Conflict: another rank; channels or bias of another size; a kernel that is too large.
+    Source: PyTorch documentation, torch.nn.functional.conv3d.
+    """
+    return _functional(at, input, weight, bias, (stride, padding, dilation), groups, 3)
+
+
+def _functional(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    settings: tuple[Value, Value, Value],
+    groups: Dim,
+    count: int,
+) -> Tensor:
+    out, into, *kernel = at.need_rank(weight, count + 2)
+    _bias(at, bias, out)
+    windows = _windows(at, [k.dim for k in kernel], *settings, count)
+    return _convolved(at, input, (into.dim * groups, "weight"), out.dim, windows)
+
+
+def _bias(at: OpContext, bias: Tensor | None, out: Axis) -> None:
+    if bias is None:
+        return
+    (length,) = at.need_rank(bias, 1)
+    sameness = at.meet(length, out)
+    if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
+        at.conflict(
+            "elementwise",
+            [bias, "weight"],
+            axes=(0, 0),
+            dims=(length.dim, out.dim),
+            sameness=sameness,
+            loud=sameness.kind is Kind.NEVER,
+        )
+
+
+@op("torch.nn.functional.conv_transpose1d", "torch.conv_transpose1d")
+def conv_transpose1d(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Value = Int(ONE),
+    padding: Value = Int(ZERO),
+    output_padding: Value = Int(ZERO),
+    groups: Dim = ONE,
+    dilation: Value = Int(ONE),
+) -> Value:
+    """Convolve a sequence the other way round.
+
+    input (N, C, L) or (C, L), weight (C, D/groups, k), bias (D,) -> (N, D, L_out) or (D, L_out)
+    Conflict: another rank; channels or bias of another size.
+    Source: PyTorch documentation, torch.nn.functional.conv_transpose1d.
+    """
+    return _functional_transposed(at, input, weight, bias, (stride, padding, dilation), output_padding, groups, 1)
+
+
+@op("torch.nn.functional.conv_transpose2d", "torch.conv_transpose2d")
+def conv_transpose2d(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Value = Int(ONE),
+    padding: Value = Int(ZERO),
+    output_padding: Value = Int(ZERO),
+    groups: Dim = ONE,
+    dilation: Value = Int(ONE),
+) -> Value:
+    """Convolve an image the other way round.
+
+    input (N, C, H, W) or (C, H, W), weight (C, D/groups, kh, kw), bias (D,) -> (N, D, H_out, W_out)
+    Conflict: another rank; channels or bias of another size.
+    Source: PyTorch documentation, torch.nn.functional.conv_transpose2d.
+    """
+    return _functional_transposed(at, input, weight, bias, (stride, padding, dilation), output_padding, groups, 2)
+
+
+def _functional_transposed(
+    at: OpContext,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    settings: tuple[Value, Value, Value],
+    output_padding: Value,
+    groups: Dim,
+    count: int,
+) -> Tensor:
+    into, out, *kernel = at.need_rank(weight, count + 2)
+    new = at.axis(out.dim * groups)
+    _bias(at, bias, new)
+    windows = _windows(at, [k.dim for k in kernel], *settings, count)
+    extra = each(at, output_padding, count, "output_padding")
+    return _grown(at, input, (into.dim, "weight"), new.dim, windows, extra)

@@ -1,0 +1,65 @@
+"""How long an axis is after a window has slid along it: convolutions, their transposes, and pooling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE, ZERO, Dim, Sym
+from shapedoc.core.value import Tensor
+from shapedoc.ops.context import OpContext
+
+__all__ = ["Window", "grown", "slid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window along one axis; `ceil`: a last, partial step counts."""
+
+    kernel: Dim
+    stride: Dim = ONE
+    padding: Dim = ZERO
+    dilation: Dim = ONE
+    ceil: bool = False
+
+    @property
+    def span(self) -> Dim:
+        """How many positions the window covers."""
+        return self.dilation * (self.kernel - 1) + 1
+
+
+def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Window) -> Dim:
+    """The number of steps: ``(length + 2*padding - span) // stride + 1``.
+
+    Conflict "mismatched-module-input": the window is longer than the padded axis.
+    """
+    length = at.sizes.resolve(length)
+    room = length + 2 * window.padding - window.span
+    if room.value is not None and room.value < 0:
+        at.fail("mismatched-module-input", [input], axes=(position,), dims=(length, window.span), setting="kernel_size")
+    if window.stride == 1:
+        return room + 1
+    whole = room.divide(window.stride)
+    if whole is not None and not window.ceil:
+        return whole + 1
+    if room.value is not None and window.stride.value:
+        steps = _steps(room.value, window, length.value or 0)
+        constant = room.const is not None and window.stride.const is not None
+        return Dim.of(steps if constant else Sym(value=steps, origin=f"{at.sizes.show(length)} in steps"))
+    if window.kernel == window.stride and window.padding == 0 and window.dilation == 1 and length.named:
+        if all(not s.flexible for s in length.syms):
+            return at.sizes.floordiv(length, window.stride, line=at.line)
+    return at.sizes.fresh(line=at.line)
+
+
+def _steps(room: int, window: Window, length: int) -> int:
+    stride, padding = window.stride.value or 1, window.padding.value or 0
+    if not window.ceil:
+        return room // stride + 1
+    steps = -(-room // stride) + 1
+    # The last window has to start inside the axis or its left padding.
+    return steps - 1 if (steps - 1) * stride >= length + padding else steps
+
+
+def grown(length: Dim, window: Window, extra: Dim = ZERO) -> Dim:
+    """The length that a transposed convolution gives: ``(length - 1)*stride - 2*padding + span + extra``."""
+    return (length - 1) * window.stride - 2 * window.padding + window.span + extra
