@@ -58,7 +58,13 @@ class Positions(CodegenState):
         end_line, end_column = self.ends[after - 1]
         return (line, column, end_line, end_column)
 
+    @property
+    def code(self) -> str:
+        """The text that the tree stands for; positions are right where it is the text that was parsed."""
+        return "".join(self.tokens)
+
     def add_token(self, value: str) -> None:
+        self.tokens.append(value)
         line, column = self.line, self.column
         if "\n" in value:
             self.line = line + value.count("\n")
@@ -70,6 +76,7 @@ class Positions(CodegenState):
             self.ends.append((self.line, self.column))
 
     def add_indent_tokens(self) -> None:
+        self.tokens.extend(self.indent_tokens)
         for token in self.indent_tokens:
             self.column += len(token)
 
@@ -78,9 +85,6 @@ class Positions(CodegenState):
 
     def after_codegen(self, node: cst.CSTNode) -> None:
         self.ranges[id(node)] = (self.open.pop(), len(self.starts))
-
-    def pop_trailing_newline(self) -> None:
-        """Nothing follows the last newline, so that it was counted does not matter."""
 
     def record_syntactic_position(
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None

@@ -2,9 +2,9 @@
 
 Importing this module imports libcst, so it is itself imported only where a file must be reported on.
 
-``ast`` decides what parses. A file that the running Python reads and libcst does not (syntax newer than libcst,
-nesting that its recursion cannot follow) raises ``SourceError``; it is then reported from its ``ast`` analysis. A text
-that only libcst reads (newer syntax under an older Python) is lowered all the same.
+``ast`` decides what parses. What the running Python reads and libcst does not, or does not keep (newer syntax, nesting
+that its recursion cannot follow, a form feed before a statement), raises ``SourceError``; such a file is reported
+from its ``ast`` analysis. A text that only libcst reads (newer syntax under an older Python) is lowered all the same.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def lower(text: str) -> Lowered:
         tree = cst.parse_module(text)
         with _room(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            statements = Statements(Positions(tree))
+            positions = Positions(tree)
+            if positions.code != text:
+                raise SourceError("libcst does not keep every character of this text")
+            statements = Statements(positions)
             body = statements.body(tree.body)
     except cst.ParserSyntaxError as error:
         raise SourceError("libcst does not read this syntax", error.raw_line, error.raw_column) from None

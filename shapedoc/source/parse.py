@@ -45,6 +45,8 @@ def parse(text: str) -> ast.Module:
 
     SourceError: the running Python does not parse the text. TooDeep: its parser gave up.
     """
+    if "\0" in text:
+        raise SourceError("the text holds a null byte", *_place(text, text.find("\0")))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -55,11 +57,7 @@ def parse(text: str) -> ast.Module:
         except (RecursionError, MemoryError):
             raise TooDeep from None
         except UnicodeEncodeError as error:
-            line, column = _place(text, error.start)
-            raise SourceError("the text holds half of a surrogate pair", line, column) from None
-        except ValueError:
-            line, column = _place(text, max(0, text.find("\0")))
-            raise SourceError("the text holds a null byte", line, column) from None
+            raise SourceError("the text holds half of a surrogate pair", *_place(text, error.start)) from None
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
