@@ -1,0 +1,16 @@
+"""A run from paths to a report: discover, read, screen, infer, rules, suppressions, selection."""
+
+from __future__ import annotations
+
+from shapedoc.engine.request import KNOWLEDGE, Request, RequestError, Settings, StandardInput
+from shapedoc.engine.run import run, text_reader
+
+__all__ = [
+    "KNOWLEDGE",
+    "Request",
+    "RequestError",
+    "Settings",
+    "StandardInput",
+    "run",
+    "text_reader",
+]
