@@ -16,6 +16,7 @@ from shapedoc.ops.window import Window, grown, slid
 
 __all__: list[str] = []
 
+_ONE, _ZERO = Int(ONE), Int(ZERO)
 _CONV = (
     "in_channels: Dim, out_channels: Dim, kernel_size: Value, stride: Value = 1, padding: Value = 0,"
     "dilation: Value = 1, groups: Dim = 1, bias: bool = True, padding_mode: str = 'zeros',"
@@ -97,7 +98,7 @@ def _windows(
     if isinstance(padding, Str):
         if padding.value == "same":
             return (None,) * count
-        padding = Int(ZERO)
+        padding = _ZERO
     if kernel is None:
         at.lost("`kernel_size` is not known")
     steps = each(at, stride, count, "stride")
@@ -194,7 +195,8 @@ def _grown(
     items = at.shape(input).items
     spatial = []
     for item, window, more in zip(items[place + 1 :], windows, extra, strict=True):
-        assert isinstance(item, Axis) and window is not None
+        assert isinstance(item, Axis)
+        assert window is not None
         spatial.append(at.axis(grown(item.dim, window, more)))
     return at.tensor((*items[:place], new, *spatial), input, kind="float")
 
@@ -205,9 +207,9 @@ def conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Value = Int(ONE),
-    padding: Value = Int(ZERO),
-    dilation: Value = Int(ONE),
+    stride: Value = _ONE,
+    padding: Value = _ZERO,
+    dilation: Value = _ONE,
     groups: Dim = ONE,
 ) -> Value:
     """Convolve a sequence.
@@ -225,9 +227,9 @@ def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Value = Int(ONE),
-    padding: Value = Int(ZERO),
-    dilation: Value = Int(ONE),
+    stride: Value = _ONE,
+    padding: Value = _ZERO,
+    dilation: Value = _ONE,
     groups: Dim = ONE,
 ) -> Value:
     """Convolve an image.
@@ -245,9 +247,9 @@ def conv3d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Value = Int(ONE),
-    padding: Value = Int(ZERO),
-    dilation: Value = Int(ONE),
+    stride: Value = _ONE,
+    padding: Value = _ZERO,
+    dilation: Value = _ONE,
     groups: Dim = ONE,
 ) -> Value:
     """Convolve a volume.
@@ -296,11 +298,11 @@ def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Value = Int(ONE),
-    padding: Value = Int(ZERO),
-    output_padding: Value = Int(ZERO),
+    stride: Value = _ONE,
+    padding: Value = _ZERO,
+    output_padding: Value = _ZERO,
     groups: Dim = ONE,
-    dilation: Value = Int(ONE),
+    dilation: Value = _ONE,
 ) -> Value:
     """Convolve a sequence the other way round.
 
@@ -317,11 +319,11 @@ def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Value = Int(ONE),
-    padding: Value = Int(ZERO),
-    output_padding: Value = Int(ZERO),
+    stride: Value = _ONE,
+    padding: Value = _ZERO,
+    output_padding: Value = _ZERO,
     groups: Dim = ONE,
-    dilation: Value = Int(ONE),
+    dilation: Value = _ONE,
 ) -> Value:
     """Convolve an image the other way round.
 

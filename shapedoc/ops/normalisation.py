@@ -152,7 +152,9 @@ def _batch_norm(at: OpContext, layer: Layer, input: Tensor, *ranks: int) -> Tens
     return _channelled(at, input, 1, size(at, layer, "num_features"), "num_features")
 
 
-def _channelled(at: OpContext, input: Tensor, position: int, channels: Dim, setting: str, *, loud: bool = True) -> Tensor:
+def _channelled(
+    at: OpContext, input: Tensor, position: int, channels: Dim, setting: str, *, loud: bool = True
+) -> Tensor:
     """The input, its axis at `position` being the channels."""
     at.prefix(input, position + 1)
     axis = expect(at, input, position, channels, setting, loud=loud)

@@ -45,9 +45,9 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
         steps = _steps(room.value, window, length.value or 0)
         constant = room.const is not None and window.stride.const is not None
         return Dim.of(steps if constant else Sym(value=steps, origin=f"{at.sizes.show(length)} in steps"))
-    if window.kernel == window.stride and window.padding == 0 and window.dilation == 1 and length.named:
-        if all(not s.flexible for s in length.syms):
-            return at.sizes.floordiv(length, window.stride, line=at.line)
+    patches = window.kernel == window.stride and window.padding == 0 and window.dilation == 1
+    if patches and length.named and not any(s.flexible for s in length.syms):
+        return at.sizes.floordiv(length, window.stride, line=at.line)
     return at.sizes.fresh(line=at.line)
 
 
