@@ -11,7 +11,7 @@ Dims              several sizes, given as a tuple, a list, a shape or (as ``*siz
 Ints              several literal whole numbers, likewise; Ints | None
 bool              a literal truth value; bool | None takes None for one that is unknown
 str               a literal string; str | None
-Tensors           a list or tuple of tensors
+Tensors           a list or tuple of tensors; ``*x: int``, ``*x: Dim`` and ``*x: Tensor`` take several likewise
 Value             whatever it is; as ``**names: Value``, every keyword that no other parameter has
 
 An argument that does not fit makes the call Unknown, with the reason. A call that the signature does not accept does
@@ -40,6 +40,7 @@ _LAYERS: dict[str, LayerOp] = {}
 _MODULES = (
     "activations",
     "attention",
+    "cells",
     "convolution",
     "create",
     "einops",

@@ -108,7 +108,8 @@ def expect(
 
     Gives the axis, of the wanted size where it did not fit. `setting` is the constructor's name for that size.
     """
-    item = at.shape(input).items[position]
+    items, rank = at.shape(input).items, at.shape(input).rank
+    item = items[position]
     if not isinstance(item, Axis):
         at.lost("rank unknown")
     sameness = at.meet(item, wanted)
@@ -116,7 +117,7 @@ def expect(
         at.conflict(
             kind,
             [input],
-            axes=(position if at.shape(input).rank is not None else position - len(at.shape(input).items),),
+            axes=(position % len(items) - (0 if rank is not None else len(items)),),
             dims=(item.dim, wanted),
             sameness=sameness,
             loud=loud and sameness.kind is Kind.NEVER,
