@@ -107,6 +107,10 @@ class Sizes:
                 self._apart[s] = self._apart.get(s, frozenset()) | g
         self._ranks = {r: v for r, v in first._ranks.items() if all(o._ranks.get(r) == v for o in others[1:])}
 
+    def remember(self, earlier: Sizes) -> None:
+        """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
+        self._floors = earlier._floors
+
     # -- apartness
 
     def apart(self, *dims: Dim | Sym) -> None:
@@ -231,14 +235,19 @@ class Sizes:
             return exact
         key = (a, b)
         if key in self._floors:
-            return self.resolve(self._floors[key])
+            quotient = self._floors[key]
+            if a.sym is not None and a.sym not in b.syms and quotient.sym is not None and quotient.sym.flexible is False:
+                if quotient.sym.origin.startswith("exact"):
+                    self.bindings.setdefault(a.sym, b * quotient)
+            return self.resolve(quotient)
         left, right = a.value, b.value
         if a.const is not None and b.const is not None:
             return Dim.of(a.const // b.const) if b.const else self.fresh()
         value = left // right if left is not None and right else None
         divides = left is None or right is None or (right != 0 and left % right == 0)
         name = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
-        q = Sym(name, value=value, owner=owner, origin=f"{self.show(a)} // {self.show(b)}", line=line)
+        word = "exact" if divides else "floor"
+        q = Sym(name, value=value, owner=owner, origin=f"{word} {self.show(a)} // {self.show(b)}", line=line)
         quotient = Dim.of(q)
         self._floors[key] = quotient
         sym = a.sym

@@ -55,13 +55,18 @@ class Call:
     id: int = 0
 
 
+_SYNONYMS = {"truediv": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "concat": "cat", "concatenate": "cat", "masked_fill_": "masked_fill", "negative": "neg", "absolute": "abs"}
+
+
 @dataclass(slots=True, eq=False)
 class Event:
     """One operation.
 
-    op: its qualified name ("torch.bmm", "operator.matmul", "torch.nn.Linear" for building one and
-    "torch.nn.Linear.forward" for calling it, "phi" where branches or loop rounds meet, "input" for a parameter).
-    target: the name that the result is assigned to, if it is at once.
+    op: the qualified name it was called by ("torch.bmm", "torch.Tensor.bmm", "operator.matmul", "torch.nn.Linear"
+    for building one and "torch.nn.Linear.forward" for calling it, "phi" where branches or loop rounds meet).
+    target: the name that the result is assigned to, if it is at once. calls: the calls of the author's own functions
+    that it lies in, outermost first. loops: (loop, round) of every loop around it. branch: the branches around it.
+    sizes: what was known then. shape: of the result, if it is a tensor.
     """
 
     index: int
@@ -78,6 +83,13 @@ class Event:
     branch: tuple[int, ...] = ()
     sizes: Sizes | None = None
     shape: Shape | None = None
+
+    @property
+    def short(self) -> str:
+        """The operation without its library: "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called)."""
+        parts = self.op.split(".")
+        name = ".".join(parts[-2:]) if parts[-1] == "forward" else parts[-1]
+        return _SYNONYMS.get(name, name)
 
     def operand(self, name: str) -> Operand | None:
         """The operand of this name."""

@@ -1,0 +1,224 @@
+"""Attributes: of tensors, layers, the author's objects and library modules."""
+
+from __future__ import annotations
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import (
+    Bool,
+    Bound,
+    DictValue,
+    Dtype,
+    Float,
+    Int,
+    Kind,
+    Layer,
+    Library,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.values import BoundMethod, Class, Container, Function, Instance, LocalModule, Super, Symbolic
+from shapedoc.ops.registry import find, find_layer
+from shapedoc.source import ir
+from shapedoc.source.names import canonical
+
+__all__ = ["TENSOR_ONLY", "get", "shape_of", "size_at", "spliced"]
+
+_COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
+_PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
+# Methods that only a tensor or an array has: what they are called on is one.
+TENSOR_ONLY = frozenset(
+    "view reshape permute transpose unsqueeze squeeze contiguous masked_fill masked_fill_ matmul bmm softmax expand "
+    "expand_as flatten chunk repeat_interleave view_as detach argmax log_softmax tanh sigmoid swapaxes astype cumsum "
+    "gather scatter index_select baddbmm addmm mm narrow unbind unfold tril triu".split()
+)
+_DTYPES: dict[str, Kind] = {
+    "bool": "bool",
+    "bool_": "bool",
+    "complex64": "complex",
+    "complex128": "complex",
+    **{n: "float" for n in "float float16 float32 float64 half double bfloat16".split()},
+    **{n: "int" for n in "int int8 int16 int32 int64 long short uint8 intp".split()},
+}
+_CONSTANTS: dict[str, Value] = {
+    "math.inf": Float(float("inf"), known=True),
+    "math.pi": Float(3.141592653589793, known=True),
+    "math.e": Float(2.718281828459045, known=True),
+    "numpy.inf": Float(float("inf"), known=True),
+    "numpy.pi": Float(3.141592653589793, known=True),
+    "numpy.newaxis": NoneValue(),
+    "torch.inf": Float(float("inf"), known=True),
+    "torch.pi": Float(3.141592653589793, known=True),
+    "typing.TYPE_CHECKING": Bool(True),
+}
+
+
+def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
+    """``value.name``."""
+    match value:
+        case Tensor():
+            return _of_tensor(m, value, name, node)
+        case Library(qualified):
+            return _of_library(qualified, name)
+        case Instance():
+            return _of_instance(m, value, name, node)
+        case Symbolic():
+            return _of_symbolic(m, value, name, node)
+        case Layer():
+            return _of_layer(m, value, name, node)
+        case Super():
+            return _of_super(value, name)
+        case Class():
+            return _of_class(value, name)
+        case LocalModule():
+            return value.names.get(name, Unknown(f"`{name}` is not in the module"))
+        case Container():
+            return Bound(value, name)
+        case DictValue() | Seq() | SizeOf() | Str() | Bound() | BoundMethod() | Function() | Dtype():
+            return Bound(value, name)
+        case Unknown():
+            if name == "shape":
+                return value
+            return Bound(value, name) if find(f"torch.Tensor.{name}") else Unknown(value.reason, value.events)
+    return Unknown(f"attribute `{name}` of this value")
+
+
+def shape_of(m: Machine, tensor: Tensor) -> Value:
+    """``x.shape``: sizes where the rank is known."""
+    shape = m.sizes.shape(tensor.shape)
+    if shape.run is not None:
+        return SizeOf(tensor)
+    sizes = Seq(tuple(Int(a.dim) for a in shape.axes))
+    m.last_shape = (tensor, sizes)
+    return sizes
+
+
+def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
+    """``x.shape[index]``; where the rank is unknown, that there is such an axis is learnt."""
+    shape = m.sizes.shape(tensor.shape)
+    if shape.run is None:
+        axes = shape.axes
+        if -len(axes) <= index < len(axes):
+            return Int(axes[index].dim)
+        return Unknown("axis out of range")
+    run = shape.items[shape.run]
+    assert isinstance(run, Run)
+    known = shape.prefix if index >= 0 else shape.suffix
+    missing = (index + 1 if index >= 0 else -index) - len(known)
+    if missing > 0:
+        if missing > 8:
+            return Unknown("rank unknown")
+        new = tuple(Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(missing))
+        rest = Run(run.name)
+        m.sizes.bind_run(run, (*new, rest) if index >= 0 else (rest, *new))
+        return size_at(m, tensor, index, line)
+    return Int(known[index].dim)
+
+
+def spliced(m: Machine, items: list[Value], value: Value, node: ir.Expr) -> Value:
+    """A display with ``*value`` in it, where what `value` holds is unknown."""
+    return Unknown("a list of unknown length")
+
+
+def _of_tensor(m: Machine, tensor: Tensor, name: str, node: ir.Attribute) -> Value:
+    match name:
+        case "shape":
+            return shape_of(m, tensor)
+        case "ndim":
+            rank = m.sizes.shape(tensor.shape).rank
+            return m.fresh_int() if rank is None else Int(Dim.of(rank))
+        case "dtype":
+            return Dtype(tensor.kind)
+        case "device" | "requires_grad" | "is_cuda" | "layout" | "names":
+            return Unknown("not a size")
+        case "data":
+            return tensor
+    if name in _COMPUTED:
+        return m.operate(f"{'numpy.ndarray' if tensor.library == 'numpy' else 'torch.Tensor'}.{name}", node, [Arg(tensor, node.value)])
+    return Bound(tensor, name)
+
+
+def _of_library(qualified: str, name: str) -> Value:
+    full = canonical(f"{qualified}.{name}")
+    if full in _CONSTANTS:
+        return _CONSTANTS[full]
+    if qualified in ("torch", "numpy") and name in _DTYPES and find(full) is None:
+        return Dtype(_DTYPES[name], name)
+    return Library(full)
+
+
+def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    found = value.cls.find(name)
+    if found is not None:
+        member, owner = found
+        if isinstance(member, Function):
+            role = member.role
+            if role == "property":
+                from shapedoc.infer.calls import invoke
+
+                return invoke(m, member, [Arg(value)], {}, node)
+            if role == "static":
+                return member
+            return BoundMethod(member, value.cls if role == "class" else value)
+        return member
+    if name == "training":
+        return Bool()
+    if name in ("device", "dtype"):
+        return Unknown("not a size")
+    if any(not isinstance(b, Class) for b in value.cls.ancestors()):
+        return Bound(value, name)
+    return Unknown(f"attribute `{name}` is not set")
+
+
+def _of_symbolic(m: Machine, value: Symbolic, name: str, node: ir.Attribute) -> Value:
+    if value.used_as_tensor or (not value.size and (name in _PLAIN or name in TENSOR_ONLY)):
+        return _of_tensor(m, value.as_tensor(), name, node)
+    if value.size and name in ("shape", "size") and name not in value.fields:
+        return _of_tensor(m, value.as_tensor(), name, node)
+    if not value.size and find(f"torch.Tensor.{name}") is not None:
+        return Bound(value, name)
+    return value.child(name)
+
+
+def _of_layer(m: Machine, value: Layer, name: str, node: ir.Attribute) -> Value:
+    if name in value.config:
+        config = value.config[name]
+        if not (name == "bias" and isinstance(config, Bool)):
+            return config
+    entry = find_layer(value.kind)
+    if entry is not None and entry.parameters is not None and name not in value.parameters:
+        value.parameters.update(entry.parameters(value, m.sizes))
+        for label, tensor in value.parameters.items():
+            tensor.name = tensor.name or f"{value.name or value.kind.rsplit('.', 1)[-1]}.{label}"
+    if name in value.parameters:
+        return value.parameters[name]
+    return Bound(value, name)
+
+
+def _of_class(value: Class, name: str) -> Value:
+    found = value.find(name)
+    if found is None:
+        return Bound(value, name)
+    member = found[0]
+    if isinstance(member, Function) and member.role == "class":
+        return BoundMethod(member, value)
+    return member
+
+
+def _of_super(value: Super, name: str) -> Value:
+    for base in value.cls.bases:
+        if isinstance(base, Class):
+            found = base.find(name)
+            if found is not None and isinstance(found[0], Function):
+                return BoundMethod(found[0], value.receiver)
+    if name == "__init__":
+        return Bound(value.receiver, "__init__")
+    return Bound(value.receiver, name)

@@ -1,0 +1,327 @@
+"""Calls: arguments, the author's functions and classes, methods of tensors and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shapedoc.core.trace import Call
+from shapedoc.core.value import (
+    Bound,
+    DictValue,
+    Int,
+    Layer,
+    Library,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.core.verdict import Lost
+from shapedoc.infer import builtins, library
+from shapedoc.infer.attributes import TENSOR_ONLY
+from shapedoc.infer.join import join
+from shapedoc.infer.machine import Arg, Frame, Machine, lift, span_of
+from shapedoc.infer.methods import container_method, tensor_method
+from shapedoc.infer.values import (
+    BoundMethod,
+    Builtin,
+    Class,
+    Container,
+    Function,
+    Instance,
+    Partial,
+    Super,
+    Symbolic,
+)
+from shapedoc.ops.bind import Arguments, as_tensor, build_layer
+from shapedoc.ops.registry import find, find_layer
+from shapedoc.source import ir
+
+__all__ = ["call_expression", "call_value", "instantiate", "invoke"]
+
+Keywords = Mapping[str, Arg]
+_SELF_METHODS = frozenset(
+    "to cuda cpu eval train half float double bfloat16 requires_grad_ apply type share_memory".split()
+)
+
+
+def call_expression(m: Machine, node: ir.Call) -> Value:
+    """A call as it stands in the source."""
+    if isinstance(node.func, ir.Name) and node.func.id == "super" and m.lookup("super") is None:
+        frame = m.frame
+        if frame.owner is not None and frame.receiver is not None:
+            return Super(frame.receiver, frame.owner)
+    func = m.eval(node.func)
+    args, keywords, rest = arguments(m, node)
+    result = call_value(m, func, args, keywords, node, rest=rest)
+    return result
+
+
+def arguments(m: Machine, node: ir.Call) -> tuple[list[Arg], dict[str, Arg], bool]:
+    """The arguments of a call; whether there are others that are not known."""
+    args: list[Arg] = []
+    rest = False
+    for arg in node.args:
+        value = m.eval(arg)
+        if not isinstance(arg, ir.Starred):
+            args.append(Arg(value, arg))
+            continue
+        match value:
+            case Seq(rest=None):
+                args.extend(Arg(v, arg) for v in value.items)
+            case SizeOf() if m.sizes.shape(value.tensor.shape).rank is not None:
+                args.extend(Arg(Int(a.dim), arg) for a in m.sizes.shape(value.tensor.shape).axes)
+            case _:
+                rest = True
+    keywords: dict[str, Arg] = {}
+    for name, part in node.keywords:
+        value = m.eval(part)
+        if name is not None:
+            keywords[name] = Arg(value, part)
+        elif isinstance(value, DictValue) and value.complete:
+            keywords.update({str(k): Arg(v, part) for k, v in value.items.items()})
+        else:
+            rest = True
+    return args, keywords, rest
+
+
+def call_value(
+    m: Machine, func: Value, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, *, rest: bool = False
+) -> Value:
+    """Call any value."""
+    match func:
+        case Library(qualified):
+            return _call_library(m, qualified, args, keywords, node, rest)
+        case Bound(owner, method):
+            return _call_bound(m, owner, method, args, keywords, node, rest)
+        case BoundMethod(function, receiver):
+            return invoke(m, function, [Arg(receiver), *args], keywords, node, rest=rest)
+        case Function():
+            return invoke(m, func, args, keywords, node, rest=rest)
+        case Class():
+            return instantiate(m, func, args, keywords, node, rest=rest)
+        case Layer():
+            return _call_layer(m, func, args, keywords, node, rest)
+        case Instance():
+            return _call_instance(m, func, args, keywords, node, rest)
+        case Container():
+            return _call_container(m, func, args, keywords, node)
+        case Builtin(name):
+            return builtins.call(m, name, args, keywords, node)
+        case Partial():
+            bound = {k: Arg(v) for k, v in func.keywords.items()}
+            return call_value(m, func.function, [*(Arg(a) for a in func.args), *args], {**bound, **keywords}, node)
+    label = func.name if isinstance(func, Symbolic) else "a value that is not known"
+    return m.unknown_call(label, node, args, keywords)
+
+
+def _call_library(
+    m: Machine, qualified: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> Value:
+    special = library.find(qualified)
+    if special is not None:
+        return special(m, args, keywords, node)
+    if find_layer(qualified) is not None:
+        return build(m, qualified, args, keywords, node, rest)
+    if find(qualified) is not None:
+        return m.operate(qualified, node, args, keywords, rest=rest)
+    return m.unknown_call(qualified, node, args, keywords)
+
+
+def build(
+    m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> Value:
+    """Build a library module."""
+    entry = find_layer(kind)
+    assert entry is not None
+    plain = [_as_config(m, a.value) for a in args]
+    named = {k: _as_config(m, a.value) for k, a in keywords.items()}
+    try:
+        config = build_layer(entry, Arguments(plain, named, rest))
+    except Lost as lost:
+        return m.unknown_call(f"{kind}: {lost.reason}", node, args, keywords)
+    layer = Layer(kind, config, span_of(node, m.path))
+    places = [p.name for p in entry.config if not p.keyword_only]
+    operands = [m._operand(places[i] if i < len(places) else str(i), a.value, a.node) for i, a in enumerate(args)]
+    operands += [m._operand(k, a.value, a.node) for k, a in keywords.items()]
+    m.emit(kind, node, tuple(operands), layer)
+    return layer
+
+
+def _as_config(m: Machine, value: Value) -> Value:
+    if isinstance(value, Symbolic) and value.size:
+        return value.as_int()
+    return value
+
+
+def _call_layer(
+    m: Machine, layer: Layer, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> Value:
+    entry = find_layer(layer.kind)
+    assert entry is not None
+    return m.record(entry.forward, entry.forward.name, node, args, keywords, layer=layer, rest=rest)
+
+
+def _call_container(
+    m: Machine, container: Container, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt
+) -> Value:
+    if container.kind != "torch.nn.Sequential" or not args:
+        return m.unknown_call(container.kind, node, args, keywords)
+    value = args[0].value
+    where = args[0].node
+    layers = [*container.items.items, *((container.items.rest,) * 2 if container.items.rest is not None else ())]
+    for layer in layers:
+        value = call_value(m, layer, [Arg(value, where)], {}, node)
+        where = None
+    return value
+
+
+def _call_instance(
+    m: Machine, instance: Instance, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> Value:
+    found = instance.cls.find("forward") or instance.cls.find("__call__")
+    if found is None or not isinstance(found[0], Function):
+        return m.unknown_call(instance.cls.name, node, args, keywords)
+    return invoke(m, found[0], [Arg(instance), *args], keywords, node, rest=rest)
+
+
+def _call_bound(
+    m: Machine, owner: Value, method: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> Value:
+    where = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
+    match owner:
+        case Tensor():
+            return tensor_method(m, owner, method, args, keywords, node, rest)
+        case Unknown():
+            if method in TENSOR_ONLY:
+                return m.operate(f"torch.Tensor.{method.rstrip('_')}", node, [Arg(as_tensor(owner), where), *args], keywords)
+            return m.unknown_call(f".{method} of a value that is not known", node, [Arg(owner, where), *args], keywords)
+        case Symbolic():
+            return tensor_method(m, owner.as_tensor(), method, args, keywords, node, rest)
+        case Layer():
+            if method == "forward":
+                return _call_layer(m, owner, args, keywords, node, rest)
+            return owner if method in _SELF_METHODS else Unknown(f"`{method}` of a layer")
+        case Instance():
+            return _module_method(m, owner, method, args, keywords, node)
+    return container_method(m, owner, method, args, keywords, node)
+
+
+def _module_method(
+    m: Machine, owner: Instance, method: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt
+) -> Value:
+    """What ``nn.Module`` gives every model."""
+    if method in _SELF_METHODS:
+        return owner
+    values = [a.value for a in args] + [keywords[k].value for k in ("tensor", "param", "module") if k in keywords]
+    if method in ("register_buffer", "register_parameter", "add_module", "register_module") and len(values) >= 2:
+        if isinstance(values[0], Str) and values[0].value:
+            value = values[1]
+            if method == "register_parameter" and isinstance(value, Tensor):
+                value.learned = True
+            m.set_attribute(owner, values[0].value, value)
+        else:
+            owner.open = True
+        return NoneValue()
+    if method == "__init__":
+        return NoneValue()
+    return Unknown(f"`{method}` of a module")
+
+
+def instantiate(
+    m: Machine, cls: Class, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, *, rest: bool = False
+) -> Value:
+    """An object of one of the author's classes."""
+    instance = Instance(cls)
+    found = cls.find("__init__")
+    if found is not None and isinstance(found[0], Function):
+        invoke(m, found[0], [Arg(instance), *args], keywords, node, rest=rest)
+        return instance
+    fields = [n for n, v in cls.members.items() if not isinstance(v, Function | Class)]
+    for name in fields:
+        instance.attributes[name] = cls.members[name]
+    for name, arg in zip(fields, args, strict=False):
+        instance.attributes[name] = lift(arg.value, name, cls.name, node.span[0])
+    for key, arg in keywords.items():
+        instance.attributes[key] = lift(arg.value, key, cls.name, node.span[0])
+    return instance
+
+
+def invoke(
+    m: Machine, function: Function, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, *, rest: bool = False
+) -> Value:
+    """Call one of the author's functions: walk its body with the arguments it got."""
+    running = sum(1 for f in m.frames if f.node is function.node)
+    if running >= 2 or len(m.frames) > m.max_depth:
+        return m.unknown_call(f"{function.name}: recursion", node, args, keywords)
+    variables = _bind(m, function, args, keywords, node, rest)
+    frame = Frame(
+        function.name,
+        variables,
+        function.closure,
+        function.owner,
+        args[0].value if function.owner is not None and args else None,
+        function.module,
+        node=function.node,
+    )
+    m.executed.add(id(function.node))
+    m.call_count += 1
+    calls, path = m.calls, m.path
+    m.calls = (*calls, Call(span_of(node, path), function.name, m.call_count))
+    m.frames.append(frame)
+    m.path = function.module.path if function.module is not None else ""
+    try:
+        if isinstance(function.node, ir.Lambda):
+            return m.eval(function.node.body)
+        if m.on_call is not None:
+            m.on_call(m, function, frame)
+        m.run(function.node.body)
+        result = _result(m, frame, node)
+        return m.on_return(m, function, result) if m.on_return is not None else result
+    finally:
+        m.frames.pop()
+        m.calls, m.path = calls, path
+
+
+def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt) -> Value:
+    if not frame.returned:
+        return NoneValue()
+    return join(m, frame.returned, node) if len(frame.returned) > 1 else frame.returned[0]
+
+
+def _bind(
+    m: Machine, function: Function, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
+) -> dict[str, Value]:
+    """The variables that a call starts with."""
+    variables: dict[str, Value] = {}
+    given = list(args)
+    named = dict(keywords)
+    owner = function.owner.name if function.owner else function.name
+    for p in function.node.params:
+        line = p.span[0]
+        if p.kind == "args":
+            variables[p.name] = Unknown("arguments passed on") if rest else Seq(tuple(a.value for a in given))
+            given = []
+        elif p.kind == "kwargs":
+            variables[p.name] = DictValue({k: a.value for k, a in named.items()}, complete=not rest)
+            named = {}
+        elif p.kind == "pos" and given:
+            variables[p.name] = _named(m, lift(given.pop(0).value, p.name, owner, line), p.name)
+        elif p.name in named:
+            variables[p.name] = _named(m, lift(named.pop(p.name).value, p.name, owner, line), p.name)
+        elif rest:
+            variables[p.name] = Unknown("arguments passed on with * or **")
+        elif p.name in function.defaults:
+            variables[p.name] = lift(function.defaults[p.name], p.name, owner, line)
+        else:
+            variables[p.name] = Unknown(f"argument `{p.name}` is missing")
+    return variables
+
+
+def _named(m: Machine, value: Value, name: str) -> Value:
+    if isinstance(value, Tensor) and not value.name:
+        value.name = name
+    return value

@@ -1,0 +1,211 @@
+"""What is analysed in a file: its driver code, every class by itself, every function that nobody called.
+
+An entry is walked more than once: what the first walk learns of a parameter from its later uses (its rank, its
+sizes), the next one starts with. Only the last walk's events stay in the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.trace import Trace
+from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
+from shapedoc.infer import calls, expressions, loops, statements
+from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
+from shapedoc.infer.stated import Statements
+from shapedoc.infer.values import Class, Function, Instance, Symbolic
+from shapedoc.source import ir
+from shapedoc.source.names import resolve_import
+
+__all__ = ["Sources", "analyse"]
+
+_REGISTERED = (calls, expressions, loops, statements)
+_PASSES = 3
+
+Loader = Callable[[Machine, ir.Import], dict[str, Value]]
+
+
+def analyse(
+    module: ir.Module, text: str, path: str, sources: Sources | None = None, loader: Loader | None = None
+) -> Trace:
+    """Walk a file and return what its tensor operations saw and made."""
+    trace = Trace(path, text)
+    m = Machine(trace, sources or Sources())
+    m.load = loader or load_library
+    Statements(module, m)
+    Walk(m, module).all()
+    return trace
+
+
+def load_library(m: Machine, node: ir.Import) -> dict[str, Value]:
+    """Imports as names of a library; relative ones are not followed."""
+    return {name: Library(qualified) for name, qualified in resolve_import(node).items()}
+
+
+@dataclass(slots=True)
+class Walk:
+    """The entries of one file."""
+
+    m: Machine
+    module: ir.Module
+
+    def all(self) -> None:
+        self._file()
+        definitions = list(self.m.globals.values())
+        self.m.executed.clear()
+        for value in definitions:
+            if isinstance(value, Class) and value.module is None:
+                self._class(value)
+        for value in definitions:
+            if isinstance(value, Function) and value.module is None and id(value.node) not in self.m.executed:
+                self._entry(value.name, self._function(value), [])
+
+    def _file(self) -> None:
+        """Definitions, and driver code with its real numbers."""
+        m = self.m
+        m.begin()
+        m.driver = True
+        m.globals["__name__"] = Str("__main__" if m.sources.driver else "imported")
+        m.frames = [Frame("", m.globals, {})]
+        body = self.module.body if m.sources.driver else [s for s in self.module.body if _defines(s)]
+        start = len(m.trace.events)
+        for statement in body:
+            try:
+                m.run([statement])
+            except Budget:
+                m.steps = 0
+                continue
+        m.trace.entries.append(("", start, len(m.trace.events), m.sizes))
+        m.driver = False
+
+    def _class(self, cls: Class) -> None:
+        found = cls.find("forward") or cls.find("__call__")
+        parameters: dict[str, Symbolic] = {}
+        if found is not None and isinstance(found[0], Function):
+            self._entry(cls.name, self._method(cls, found[0], parameters), [parameters])
+        for name, member in cls.members.items():
+            if not isinstance(member, Function) or id(member.node) in self.m.executed:
+                continue
+            if name.startswith("__") or (found is not None and member is found[0]):
+                continue
+            self._entry(f"{cls.name}.{name}", self._method(cls, member, {}), [])
+
+    def _method(self, cls: Class, function: Function, shared: dict[str, Symbolic]) -> Runner:
+        m = self.m
+        builder = cls.find("__init__")
+        made: dict[str, Symbolic] = {}
+
+        def run(symbols: dict[str, Symbolic]) -> None:
+            instance = Instance(cls, open=True)
+            if builder is not None and isinstance(builder[0], Function):
+                args = _parameters(m, builder[0], made, size=m.sources.constructor, skip=1)
+                calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
+            if function.role == "static":
+                args = _parameters(m, function, symbols, size=False, skip=0)
+                calls.invoke(m, function, [], args, function.node_expression)
+            else:
+                args = _parameters(m, function, symbols, size=False, skip=1)
+                calls.invoke(m, function, [Arg(instance)], args, function.node_expression)
+
+        return run
+
+    def _function(self, function: Function) -> Runner:
+        def run(symbols: dict[str, Symbolic]) -> None:
+            args = _parameters(self.m, function, symbols, size=False, skip=0)
+            calls.invoke(self.m, function, [], args, function.node_expression)
+
+        return run
+
+    def _entry(self, name: str, run: Runner, _: Sequence[Mapping[str, Symbolic]]) -> None:
+        m = self.m
+        symbols: dict[str, Symbolic] = {}
+        start, unknown = len(m.trace.events), dict(m.trace.unknown)
+        stated = len(m.trace.stated)
+        known: dict[int, str] = {}
+        carried = Sizes()
+        for _round in range(_PASSES if m.sources.later_use else 1):
+            del m.trace.events[start:]
+            del m.trace.stated[stated:]
+            m.trace.unknown = dict(unknown)
+            m.begin()
+            m.sizes.remember(carried)
+            m.frames = [Frame("", m.globals, {})]
+            try:
+                run(symbols)
+            except Budget:
+                break
+            carried = m.sizes
+            now = _learn(m, symbols)
+            if now == known:
+                break
+            known = now
+        m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+
+
+Runner = Callable[[dict[str, Symbolic]], None]
+
+
+def _defines(statement: ir.Stmt) -> bool:
+    """Whether a statement of the file defines something rather than drives it."""
+    match statement:
+        case ir.Import() | ir.FunctionDef() | ir.ClassDef() | ir.Try():
+            return True
+        case ir.Assign(value=ir.Const()):
+            return True
+    return False
+
+
+def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
+    """Keep what this walk learnt of the parameters; a summary of it, to see whether anything is new."""
+    summary: dict[int, str] = {}
+    for root in symbols.values():
+        for s in root.walk():
+            if s.used_as_tensor:
+                shape = m.sizes.shape(s.as_tensor().shape)
+                summary[id(s)] = _summary(shape)
+                s.refine(shape)
+    return summary
+
+
+def _summary(shape: Shape) -> str:
+    return ",".join(getattr(getattr(i, "dim", None), "__repr__", lambda: "*")() for i in shape.items)
+
+
+def _parameters(
+    m: Machine, function: Function, symbols: dict[str, Symbolic], *, size: bool, skip: int
+) -> dict[str, Arg]:
+    """Every parameter as something that nobody describes, or what its default says it is."""
+    args: dict[str, Arg] = {}
+    owner = function.owner.name if function.owner else function.name
+    for p in function.node.params[skip:]:
+        if p.kind in ("args", "kwargs"):
+            continue
+        default = function.defaults.get(p.name)
+        value = _from_default(default, size=size)
+        if value is None:
+            if p.name not in symbols:
+                symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], source=p.name)
+            value = symbols[p.name]
+            if default is not None and isinstance(default, Int) and size:
+                value = symbols[p.name].as_int()
+        args[p.name] = Arg(value)
+    return args
+
+
+def _from_default(default: Value | None, *, size: bool) -> Value | None:
+    """What a default says of a parameter: a flag, a small number and a string are taken as they are."""
+    match default:
+        case Bool() | Str():
+            return default
+        case Float():
+            return Float()
+        case Int() if default.dim.value is not None and (default.dim.value <= 1 or not size):
+            return default
+        case NoneValue():
+            return Unknown("optional, None by default")
+    return None
+
+

@@ -1,0 +1,186 @@
+"""Where branches and rounds of a loop meet: one value that stands for several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.infer.machine import Machine
+from shapedoc.infer.values import Instance
+from shapedoc.ops.bind import as_tensor
+from shapedoc.source import ir
+
+__all__ = ["State", "join", "join_states", "snapshot"]
+
+Where = ir.Stmt | ir.Expr | None
+
+
+class State:
+    """The variables and attributes at one point, and what was known of sizes."""
+
+    __slots__ = ("attributes", "signal", "sizes", "variables")
+
+    def __init__(self, machine: Machine, mark: int, signal: str) -> None:
+        self.variables = machine.frame.variables
+        self.sizes = machine.sizes
+        self.signal = signal
+        # What this branch wrote to objects, by (attributes dict, name); taken back by `snapshot`'s owner.
+        self.attributes: dict[tuple[int, str], tuple[dict[str, Value], Value]] = {}
+        for attributes, name, _ in machine.journal[mark:]:
+            if name in attributes:
+                self.attributes[(id(attributes), name)] = (attributes, attributes[name])
+
+
+def snapshot(machine: Machine, walk: Callable[[], str]) -> State:
+    """Walk one branch on copies, and take back what it did to variables, attributes and sizes."""
+    frame, sizes, mark = machine.frame, machine.sizes, len(machine.journal)
+    variables = frame.variables
+    branch = machine.branch
+    machine.branch_count += 1
+    machine.branch = (*branch, machine.branch_count)
+    frame.variables = dict(variables)
+    machine.sizes = sizes.fork()
+    try:
+        signal = walk()
+        state = State(machine, mark, signal)
+    finally:
+        for attributes, name, old in reversed(machine.journal[mark:]):
+            if old is None:
+                attributes.pop(name, None)
+            else:
+                attributes[name] = old
+        del machine.journal[mark:]
+        frame.variables, machine.sizes, machine.branch = variables, sizes, branch
+    return state
+
+
+def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
+    """Go on with what the branches that fall through have in common; the signal where none does."""
+    going = [s for s in states if not s.signal]
+    if not going:
+        signals = {s.signal for s in states}
+        return "return" if "return" in signals else signals.pop()
+    machine.sizes.join([s.sizes for s in going])
+    if len(going) == 1:
+        machine.frame.variables.clear()
+        machine.frame.variables.update(going[0].variables)
+        for attributes, name in ((a, n) for (_, n), (a, _) in going[0].attributes.items()):
+            machine.journal.append((attributes, name, attributes.get(name)))
+            attributes[name] = going[0].attributes[(id(attributes), name)][1]
+        return ""
+    names = {n: None for s in going for n in s.variables}
+    for name in names:
+        values = [s.variables.get(name) for s in going]
+        machine.frame.variables[name] = join(machine, [v or Unknown("set in one branch only") for v in values], node)
+    keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
+    for key, attributes in keys.items():
+        old = attributes.get(key[1])
+        values = [s.attributes[key][1] if key in s.attributes else old for s in going]
+        machine.journal.append((attributes, key[1], old))
+        attributes[key[1]] = join(machine, [v or Unknown("set in one branch only") for v in values], node)
+    return ""
+
+
+def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value:
+    """One value for several."""
+    first = values[0]
+    if all(v is first for v in values[1:]):
+        return first
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    if tensors and len(tensors) == len(values):
+        return _join_tensors(machine, tensors, node)
+    if tensors:
+        others = [as_tensor(v) for v in values if isinstance(v, Unknown)]
+        if len(others) + len(tensors) == len(values):
+            return _join_tensors(machine, [*tensors, *others], node)
+        return Unknown("a tensor in one branch, something else in another", tuple(t.event for t in tensors if t.event >= 0))
+    match first:
+        case Int():
+            if all(isinstance(v, Int) and machine.sizes.resolve(v.dim) == machine.sizes.resolve(first.dim) for v in values):
+                return first
+            if all(isinstance(v, Int) for v in values):
+                return machine.fresh_int()
+            if all(isinstance(v, Int | Float) for v in values):
+                return Float()
+        case Float():
+            if all(v == first for v in values):
+                return first
+            if all(isinstance(v, Int | Float) for v in values):
+                return Float()
+        case Bool():
+            if all(isinstance(v, Bool) for v in values):
+                return first if all(v == first for v in values) else Bool()
+        case Str():
+            if all(isinstance(v, Str) for v in values):
+                return first if all(v == first for v in values) else Str()
+        case NoneValue():
+            if all(isinstance(v, NoneValue) for v in values):
+                return first
+        case Seq():
+            if all(isinstance(v, Seq) for v in values):
+                return _join_lists(machine, [v for v in values if isinstance(v, Seq)], node)
+        case DictValue():
+            if all(isinstance(v, DictValue) for v in values):
+                return _join_dicts(machine, [v for v in values if isinstance(v, DictValue)], node)
+        case Layer():
+            if all(isinstance(v, Layer) and v.kind == first.kind for v in values):
+                return _join_layers(machine, [v for v in values if isinstance(v, Layer)], node)
+        case Instance():
+            if all(isinstance(v, Instance) and v.cls is first.cls for v in values):
+                return first
+        case _:
+            if all(v == first for v in values[1:]):
+                return first
+    events = tuple(e for v in values if isinstance(v, Unknown) for e in v.events)
+    return Unknown("different things in different branches", events)
+
+
+def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> Tensor:
+    shapes = [machine.sizes.shape(t.shape) for t in tensors]
+    shape = shapes[0]
+    for other in shapes[1:]:
+        shape = _join_shapes(machine, shape, other)
+    return machine.phi(node, tensors, shape)
+
+
+def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:
+    if a.rank is not None and a.rank == b.rank:
+        return Shape(tuple(_join_axes(machine, x, y) for x, y in zip(a.axes, b.axes, strict=True)))
+    tail: list[Axis | Run] = []
+    for x, y in zip(reversed(a.suffix), reversed(b.suffix), strict=False):
+        if x.dim != y.dim:
+            break
+        tail.append(x.merged(y))
+    return Shape((Run(), *reversed(tail)))
+
+
+def _join_axes(machine: Machine, a: Axis, b: Axis) -> Axis:
+    if a.dim == b.dim:
+        return a.merged(b)
+    return Axis(machine.sizes.fresh(), a.ids | b.ids)
+
+
+def _join_lists(machine: Machine, lists: Sequence[Seq], node: Where) -> Value:
+    first = lists[0]
+    if all(s.rest is None and len(s.items) == len(first.items) for s in lists):
+        return Seq(tuple(join(machine, [s.items[i] for s in lists], node) for i in range(len(first.items))), first.kind)
+    values = [v for s in lists for v in (*s.items, *((s.rest,) if s.rest is not None else ()))]
+    if not values:
+        return first
+    return Seq((), first.kind, join(machine, values, node))
+
+
+def _join_dicts(machine: Machine, dicts: Sequence[DictValue], node: Where) -> Value:
+    keys = {k: None for d in dicts for k in d.items}
+    shared = {k: join(machine, [d.items[k] for d in dicts], node) for k in keys if all(k in d.items for d in dicts)}
+    return DictValue(shared, complete=len(shared) == len(keys) and all(d.complete for d in dicts))
+
+
+def _join_layers(machine: Machine, layers: Sequence[Layer], node: Where) -> Value:
+    first = layers[0]
+    names = {n for layer in layers for n in layer.config}
+    config = {
+        n: join(machine, [layer.config.get(n, NoneValue()) for layer in layers], node) for n in sorted(names)
+    }
+    return Layer(first.kind, config, first.span, first.name, first.event)

@@ -1,0 +1,165 @@
+"""Loops and comprehensions: a round with what stood before it, another with what the first left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.value import Bool, DictValue, Float, Int, Seq, Str, Tensor, Unknown, Value
+from shapedoc.infer.elements import Elements, elements
+from shapedoc.infer.join import join
+from shapedoc.infer.machine import EXECUTE, Machine, Signal
+from shapedoc.infer.truth import truth
+from shapedoc.source import ir
+
+__all__ = ["comprehend"]
+
+_DEEP = 3
+
+
+def loop_for(m: Machine, node: ir.For) -> Signal:
+    """``for target in iterable: body``."""
+    from shapedoc.infer.statements import assign
+
+    got = elements(m, m.eval(node.iterable), node)
+    items = got.items
+    if len(m.loops) >= _DEEP:
+        items = items[:1]
+    elif len(m.loops) >= 2 and len(items) > 2:
+        items, got = items[:2], Elements(items[:2], False, got.length)
+    before = dict(m.frame.variables)
+    after_first: Mapping[str, Value] | None = None
+    outer, m.loops = m.loops, m.loops
+    m.branch_count += 1
+    loop = m.branch_count
+    signal = ""
+    try:
+        for i, element in enumerate(items):
+            m.loops = (*outer, (loop, i))
+            assign(m, node.target, element)
+            signal = m.run(node.body)
+            if signal in ("break", "return", "raise"):
+                break
+            if i == 0:
+                after_first = dict(m.frame.variables)
+    finally:
+        m.loops = outer
+    if signal in ("return", "raise") and got.exact:
+        return signal
+    if not got.exact and after_first is not None:
+        _settle(m, before, after_first, got.length, node)
+    return m.run(node.orelse) if node.orelse and signal != "break" else ""
+
+
+def loop_while(m: Machine, node: ir.While) -> Signal:
+    """``while test: body``: two rounds, unless the test is certainly false."""
+    before = dict(m.frame.variables)
+    after_first: Mapping[str, Value] | None = None
+    outer = m.loops
+    m.branch_count += 1
+    loop = m.branch_count
+    try:
+        for i in range(1 if len(outer) >= _DEEP else 2):
+            if truth(m, m.eval(node.test)) is False:
+                break
+            m.loops = (*outer, (loop, i))
+            signal = m.run(node.body)
+            if signal in ("break", "return", "raise"):
+                break
+            if i == 0:
+                after_first = dict(m.frame.variables)
+    finally:
+        m.loops = outer
+    if after_first is not None:
+        _settle(m, before, after_first, None, node)
+    return ""
+
+
+def _settle(
+    m: Machine, before: Mapping[str, Value], first: Mapping[str, Value], trips: Dim | None, node: ir.For | ir.While
+) -> None:
+    """After rounds that stand for any number of them: keep what they agree on."""
+    variables = m.frame.variables
+    for name, value in list(variables.items()):
+        earlier = first.get(name)
+        if earlier is None or earlier is value:
+            continue
+        variables[name] = _settled(m, before.get(name), earlier, value, trips, node)
+
+
+def _settled(
+    m: Machine, start: Value | None, first: Value, last: Value, trips: Dim | None, node: ir.For | ir.While
+) -> Value:
+    match first, last:
+        case Tensor(), Tensor():
+            a, b = m.sizes.shape(first.shape), m.sizes.shape(last.shape)
+            if a.rank is not None and a.rank == b.rank and all(x.dim == y.dim for x, y in zip(a.axes, b.axes, strict=True)):
+                return last
+            return join(m, [first, last], node)
+        case Int(), Int():
+            return last if m.sizes.resolve(first.dim) == m.sizes.resolve(last.dim) else m.fresh_int()
+        case (Float(), Float()) | (Str(), Str()) | (Bool(), Bool()):
+            return last if first == last else join(m, [first, last], node)
+        case Seq(), Seq():
+            return _grown(m, start, first, last, trips, node)
+        case DictValue(), DictValue():
+            return last
+    return last
+
+
+def _grown(
+    m: Machine, start: Value | None, first: Seq, last: Seq, trips: Dim | None, node: ir.For | ir.While
+) -> Value:
+    """A list that grew by as many elements in every round has that many for each trip of the loop."""
+    if not isinstance(start, Seq) or start.rest is not None or first.rest is not None or last.rest is not None:
+        return last
+    more, again = len(first.items) - len(start.items), len(last.items) - len(first.items)
+    if more == 0 and again == 0:
+        return last
+    added = last.items[len(start.items) :]
+    one = join(m, added, node) if added else Unknown("an element")
+    length = trips * more + len(start.items) if trips is not None and more == again and not start.items else None
+    return Seq((), "list", one, length)
+
+
+def comprehend(m: Machine, node: ir.Comprehension) -> Value:
+    """A list of what the element is in each round (two that stand for all where they are not known one by one)."""
+    from shapedoc.infer.statements import assign
+
+    variables = m.frame.variables
+    m.frame.variables = dict(variables)
+    try:
+        first = node.generators[0]
+        got = elements(m, m.eval(first.iterable), node)
+        values: list[Value] = []
+        keys: list[Value] = []
+        exact = got.exact and len(node.generators) == 1
+        for element in got.items[:1] if not got.exact else got.items:
+            assign(m, first.target, element)
+            known = [truth(m, m.eval(c)) for c in first.conditions]
+            if False in known:
+                continue
+            if None in known:
+                exact = False
+            for inner in node.generators[1:]:
+                more = elements(m, m.eval(inner.iterable), node)
+                assign(m, inner.target, more.items[0] if more.items else Unknown("an element"))
+            if node.key is not None:
+                keys.append(m.eval(node.key))
+            values.append(m.eval(node.element))
+    finally:
+        m.frame.variables = variables
+    if node.kind == "dict":
+        if exact and all(isinstance(k, Str) and k.value is not None for k in keys):
+            pairs = zip(keys, values, strict=True)
+            return DictValue({k.value: v for k, v in pairs if isinstance(k, Str)})
+        return DictValue({}, complete=False)
+    if exact:
+        return Seq(tuple(values), "list")
+    conditional = bool(first.conditions) or len(node.generators) > 1
+    one = join(m, values, node) if values else Unknown("an element")
+    return Seq((), "list", one, None if conditional else got.length)
+
+
+EXECUTE[ir.For] = loop_for
+EXECUTE[ir.While] = loop_while

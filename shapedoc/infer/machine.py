@@ -1,0 +1,370 @@
+"""The state of an analysis, and the recording of events.
+
+The machine walks the ir. What it does for each kind of node stands in `expressions`, `statements` and `calls`, which
+register themselves in `EVALUATE` and `EXECUTE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
+from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
+from shapedoc.core.verdict import Conflict
+from shapedoc.core.verdict import Unknown as UnknownVerdict
+from shapedoc.infer.values import Class, Function, Instance, LocalModule
+from shapedoc.ops.bind import Arguments, Outcome, evaluate
+from shapedoc.ops.registry import Op, find
+from shapedoc.source import ir
+
+__all__ = ["EVALUATE", "EXECUTE", "Arg", "Budget", "Frame", "Machine", "Signal", "Sources", "span_of"]
+
+Signal = str  # "" falls through; "return", "break", "continue", "raise"
+
+EVALUATE: dict[type, Callable[..., Value]] = {}
+EXECUTE: dict[type, Callable[..., Signal]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which sources of knowledge are used; each can be switched off, and that never adds a finding."""
+
+    comments: bool = True
+    driver: bool = True
+    constructor: bool = True
+    unpacking: bool = True
+    later_use: bool = True
+
+
+class Budget(Exception):
+    """The analysis of one entry became too long."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call of a function: its variables, and what it has returned so far."""
+
+    function: str
+    variables: dict[str, Value]
+    closure: Mapping[str, Value]
+    owner: Class | None = None
+    receiver: Value | None = None
+    module: LocalModule | None = None
+    returned: list[Value] = field(default_factory=list)
+    node: ir.FunctionDef | ir.Lambda | None = None
+    globals_: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """An argument of a call: its value, and where it stands in the source."""
+
+    value: Value
+    node: ir.Expr | None = None
+
+
+class Machine:
+    """One analysis of one file; `begin` starts an entry with nothing known of sizes."""
+
+    max_depth = 14
+    max_steps = 40_000
+
+    def __init__(self, trace: Trace, sources: Sources) -> None:
+        self.trace = trace
+        self.sources = sources
+        self.sizes = Sizes()
+        self.globals: dict[str, Value] = {}
+        self.frames: list[Frame] = []
+        self.calls: tuple[Call, ...] = ()
+        self.loops: tuple[tuple[int, int], ...] = ()
+        self.branch: tuple[int, ...] = ()
+        self.journal: list[tuple[dict[str, Value], str, Value | None]] = []
+        self.executed: set[int] = set()
+        self.steps = 0
+        self.path = ""
+        self.call_count = 0
+        self.branch_count = 0
+        self.target = ""
+        self.driver = False
+        self.last_shape: tuple[Tensor, Value] | None = None
+        self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
+        self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
+        self.on_call: Callable[[Machine, Function, Frame], None] | None = None
+        self.on_return: Callable[[Machine, Function, Value], Value] | None = None
+
+    # -- walking
+
+    def begin(self) -> None:
+        """Start an entry: nothing is known, nothing has been walked."""
+        self.sizes = Sizes()
+        self.calls, self.loops, self.branch = (), (), ()
+        self.steps = 0
+        self.journal = []
+        self.target = ""
+
+    def eval(self, node: ir.Expr) -> Value:
+        """The value of an expression."""
+        self.steps += 1
+        if self.steps > self.max_steps:
+            raise Budget
+        return EVALUATE[type(node)](self, node)
+
+    def run(self, body: Sequence[ir.Stmt]) -> Signal:
+        """Execute statements until one does not fall through."""
+        for statement in body:
+            self.steps += 1
+            if self.steps > self.max_steps:
+                raise Budget
+            signal = EXECUTE[type(statement)](self, statement)
+            if signal:
+                return signal
+        return ""
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def function(self) -> str:
+        return self.frames[-1].function if self.frames else ""
+
+    # -- variables
+
+    def lookup(self, name: str) -> Value | None:
+        """A variable of this frame, of what it closes over, or of its file."""
+        frame = self.frames[-1]
+        value = frame.variables.get(name)
+        if value is None:
+            value = frame.closure.get(name)
+        if value is None:
+            value = (frame.module.names if frame.module else self.globals).get(name)
+        return value
+
+    def store(self, name: str, value: Value) -> None:
+        """Assign a variable of this frame (or of the file, after ``global``)."""
+        frame = self.frames[-1]
+        if name in frame.globals_:
+            self.globals[name] = value
+        else:
+            frame.variables[name] = value
+        if isinstance(value, Tensor):
+            if not value.name:
+                value.name = name
+        elif isinstance(value, Layer | Instance) and not value.name:
+            value.name = name
+
+    def set_attribute(self, instance: Instance, name: str, value: Value) -> None:
+        """Assign an attribute, so that a branch can take it back."""
+        self.journal.append((instance.attributes, name, instance.attributes.get(name)))
+        instance.attributes[name] = value
+        if isinstance(value, Tensor | Layer | Instance) and not value.name:
+            value.name = f"self.{name}" if isinstance(value, Tensor) else name
+
+    # -- recording
+
+    def operate(
+        self,
+        name: str,
+        node: ir.Expr | ir.Stmt,
+        args: Sequence[Arg],
+        keywords: Mapping[str, Arg] | None = None,
+        *,
+        rest: bool = False,
+    ) -> Value:
+        """Evaluate the op of this qualified name and record the event."""
+        op = find(name)
+        if op is None:
+            return self.unknown_call(name, node, args, keywords or {})
+        return self.record(op, name, node, args, keywords or {}, rest=rest)
+
+    def record(
+        self,
+        op: Op,
+        name: str,
+        node: ir.Expr | ir.Stmt,
+        args: Sequence[Arg],
+        keywords: Mapping[str, Arg],
+        *,
+        layer: Layer | None = None,
+        rest: bool = False,
+    ) -> Value:
+        """Evaluate an op and record the event."""
+        arguments = Arguments([a.value for a in args], {k: a.value for k, a in keywords.items()}, rest)
+        outcome = evaluate(op, arguments, self.sizes, node.span[0], layer)
+        operands = self._operands(outcome, args, keywords)
+        if layer is not None:
+            operands = (Operand("self", layer, span=layer.span), *operands)
+        verdict = outcome.verdict
+        result = self._own(verdict.value, args, keywords)
+        problems = verdict.problems if isinstance(verdict, Conflict) else ()
+        lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
+        if lost:
+            self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
+        event = self.emit(name, node, operands, result)
+        event.problems, event.lost = problems, lost
+        return result
+
+    def emit(self, name: str, node: ir.Expr | ir.Stmt, operands: tuple[Operand, ...], result: Value) -> Event:
+        """Append an event whose result has been worked out."""
+        events = self.trace.events
+        event = Event(
+            len(events),
+            name,
+            span_of(node, self.path),
+            operands,
+            result,
+            function=self.function,
+            calls=self.calls,
+            target=self.target,
+            loops=self.loops,
+            branch=self.branch,
+            sizes=self.sizes,
+            shape=result.shape if isinstance(result, Tensor) else None,
+        )
+        events.append(event)
+        _claim(result, event.index)
+        return event
+
+    def unknown_call(
+        self, name: str, node: ir.Expr | ir.Stmt, args: Sequence[Arg], keywords: Mapping[str, Arg]
+    ) -> Value:
+        """Record a call that is not in the table; the result still knows what it came from."""
+        reason = f"no op for {name}"
+        self.trace.unknown[reason] = self.trace.unknown.get(reason, 0) + 1
+        operands = tuple(self._operand(str(i), a.value, a.node) for i, a in enumerate(args))
+        operands += tuple(self._operand(k, a.value, a.node) for k, a in keywords.items())
+        event = self.emit(name, node, operands, Unknown(reason))
+        event.lost = reason
+        result = Unknown(reason, (event.index,))
+        event.result = result
+        return result
+
+    def _operands(self, outcome: Outcome, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> tuple[Operand, ...]:
+        out = []
+        for name, value in outcome.bound.items():
+            place = outcome.places[name]
+            if isinstance(place, str):
+                arg = keywords.get(place)
+            else:
+                arg = args[place] if place < len(args) else None
+            node = arg.node if arg else None
+            if node is not None and arg is not None and value is not arg.value:
+                node = args[place].node if isinstance(place, int) and isinstance(value, Seq) and value.items else node
+            out.append(self._operand(name, value, node))
+        return tuple(out)
+
+    def _operand(self, name: str, value: Value, node: ir.Expr | None) -> Operand:
+        tensor = value
+        if not isinstance(value, Tensor):
+            as_tensor = getattr(value, "_tensor", None)
+            tensor = as_tensor if isinstance(as_tensor, Tensor) else value
+        shape = tensor.shape if isinstance(tensor, Tensor) else None
+        return Operand(name, tensor, span=span_of(node, self.path) if node is not None else None, shape=shape)
+
+    def _own(self, value: Value, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> Value:
+        """The result as a value of its own, where the op handed an argument through."""
+        if isinstance(value, Tensor):
+            if value.event >= 0 or any(a.value is value for a in args) or value.learned:
+                return replace_tensor(value)
+            return value
+        if isinstance(value, Seq):
+            return Seq(
+                tuple(self._own(v, args, keywords) for v in value.items), value.kind, value.rest, value.length
+            )
+        return value
+
+    def phi(self, node: ir.Stmt | ir.Expr | None, values: Sequence[Tensor], shape: Shape) -> Tensor:
+        """The tensor that stands for several, one of each branch or round."""
+        first = values[0]
+        kind = first.kind if all(v.kind == first.kind for v in values) else ""
+        result = Tensor(shape, kind, first.library, learned=all(v.learned for v in values), name=first.name)
+        operands = tuple(Operand(str(i), v, shape=v.shape) for i, v in enumerate(values))
+        span = node.span if node is not None else (0, 0, 0, 0)
+        event = Event(
+            len(self.trace.events),
+            "phi",
+            Span(*span, self.path),
+            operands,
+            result,
+            function=self.function,
+            calls=self.calls,
+            loops=self.loops,
+            branch=self.branch,
+            sizes=self.sizes,
+            shape=shape,
+        )
+        self.trace.events.append(event)
+        result.event = event.index
+        return result
+
+    def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:
+        """Record that a tensor's sizes were unpacked into another number of names."""
+        operand = Operand("input", tensor, shape=tensor.shape)
+        event = self.emit("unpack", node, (operand,), Unknown("unpacking of another length"))
+        event.problems = (Problem("wrong-rank", ("input",), detail={"wanted": str(wanted), "got": str(got)}),)
+
+    def fresh_int(self, name: str = "", line: int = 0) -> Int:
+        """A whole number of which nothing is known."""
+        return Int(self.sizes.fresh(name, owner=self.function, line=line), name)
+
+    def name_size(self, value: Int, name: str, line: int, owner: str) -> Int:
+        """Give a name to a size that nobody named yet: an unknown one, or a literal that is put into a variable."""
+        dim = self.sizes.resolve(value.dim)
+        sym = dim.sym
+        if sym is not None and not sym.name and sym.flexible:
+            named = self.sizes.fresh(name, owner=owner, line=line)
+            self.sizes.bind(sym, named)
+            return Int(named, name)
+        if sym is not None and not sym.flexible and "//" in sym.name:
+            sym.name = name
+        return Int(dim, name)
+
+
+def replace_tensor(tensor: Tensor) -> Tensor:
+    """The same tensor as a new value."""
+    return Tensor(
+        tensor.shape,
+        tensor.kind,
+        tensor.library,
+        learned=tensor.learned,
+        order=tensor.order,
+        source=tensor.source if tensor.source == "packed" else "",
+        number=tensor.number,
+    )
+
+
+def _claim(value: Value, index: int) -> None:
+    match value:
+        case Tensor():
+            if value.event < 0:
+                value.event = index
+        case Seq():
+            for item in value.items:
+                _claim(item, index)
+        case DictValue():
+            for item in value.items.values():
+                _claim(item, index)
+        case Layer():
+            if value.event < 0:
+                value.event = index
+        case _:
+            pass
+
+
+def span_of(node: ir.Expr | ir.Stmt, path: str = "") -> Span:
+    """A node's span; `path` where the node is of another file."""
+    return Span(*node.span, path)
+
+
+def lift(value: Value, name: str, owner: str, line: int) -> Value:
+    """A literal that is passed to a parameter, as a size of the parameter's name that knows its number."""
+    if isinstance(value, Int):
+        const = value.dim.const
+        if const is not None and const > 1:
+            return Int(Dim.of(Sym(name, value=const, owner=owner, origin=f"{name} = {const}", line=line)), name)
+    return value

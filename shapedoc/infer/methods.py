@@ -1,0 +1,212 @@
+"""Methods of tensors, lists, dicts, strings and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.value import (
+    Bool,
+    DictValue,
+    Float,
+    Int,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.infer.attributes import shape_of, size_at
+from shapedoc.infer.join import join
+from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.subscripts import key_of
+from shapedoc.infer.values import Container
+from shapedoc.ops.registry import find
+from shapedoc.source import ir
+
+__all__ = ["assign_back", "container_method", "tensor_method"]
+
+Keywords = Mapping[str, Arg]
+Node = ir.Expr | ir.Stmt
+
+
+def tensor_method(
+    m: Machine, tensor: Tensor, method: str, args: Sequence[Arg], keywords: Keywords, node: Node, rest: bool = False
+) -> Value:
+    """A method of a tensor or an array."""
+    where = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
+    plain = _about_shape(m, tensor, method, args, keywords, node)
+    if plain is not None:
+        return plain
+    prefix = "numpy.ndarray" if tensor.library == "numpy" else "torch.Tensor"
+    qualified = f"{prefix}.{method}"
+    in_place = method.endswith("_") and not method.endswith("__")
+    if find(qualified) is None and in_place:
+        qualified = qualified.rstrip("_")
+    if find(qualified) is None and prefix == "numpy.ndarray" and find(f"torch.Tensor.{method}") is not None:
+        qualified = f"torch.Tensor.{method}"
+    result = m.operate(qualified, node, [Arg(tensor, where), *args], keywords, rest=rest)
+    if in_place and where is not None and isinstance(result, Tensor):
+        assign_back(m, where, result)
+    return result
+
+
+def _about_shape(
+    m: Machine, tensor: Tensor, method: str, args: Sequence[Arg], keywords: Keywords, node: Node
+) -> Value | None:
+    match method:
+        case "size":
+            index = args[0].value if args else keywords["dim"].value if "dim" in keywords else None
+            if index is None:
+                return shape_of(m, tensor)
+            number = index.dim.value if isinstance(index, Int) else None
+            return Unknown("an axis is not a literal") if number is None else size_at(m, tensor, number, node.span[0])
+        case "dim" | "ndimension":
+            rank = m.sizes.shape(tensor.shape).rank
+            return m.fresh_int() if rank is None else Int(Dim.of(rank))
+        case "numel" | "nelement":
+            shape = m.sizes.shape(tensor.shape)
+            if shape.run is not None:
+                return m.fresh_int()
+            total = Dim.of(1)
+            for axis in shape.axes:
+                total = total * axis.dim
+            return Int(total)
+        case "item":
+            return m.fresh_int() if tensor.kind == "int" else Float()
+        case "tolist":
+            return Unknown("values of a tensor")
+        case "numpy":
+            result = m.operate("torch.Tensor.detach", node, [Arg(tensor)])
+            if isinstance(result, Tensor):
+                result.library = "numpy"
+            return result
+        case "backward" | "register_hook" | "retain_grad":
+            return NoneValue()
+        case "get_device" | "is_floating_point" | "is_contiguous" | "stride" | "element_size" | "data_ptr":
+            return Unknown("not a size")
+    return None
+
+
+def assign_back(m: Machine, where: ir.Expr, value: Value) -> None:
+    """Let the variable or attribute that a method changed in place hold the new value."""
+    from shapedoc.infer.statements import assign
+
+    if isinstance(where, ir.Name) and m.lookup(where.id) is not None:
+        m.store(where.id, value)
+    elif isinstance(where, ir.Attribute):
+        assign(m, where, value)
+
+
+def container_method(
+    m: Machine, owner: Value, method: str, args: Sequence[Arg], keywords: Keywords, node: Node
+) -> Value:
+    """A method of a list, a dict, a string or a module list."""
+    where = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
+    values = [a.value for a in args]
+    match owner:
+        case Seq():
+            return _of_list(m, owner, method, values, where)
+        case DictValue():
+            return _of_dict(m, owner, method, values, where)
+        case Container():
+            return _of_modules(m, owner, method, values, where)
+        case SizeOf() if method == "numel":
+            return m.fresh_int()
+        case Str():
+            return Bool() if method in ("startswith", "endswith", "isdigit") else Str()
+    return m.unknown_call(f".{method}", node, args, keywords)
+
+
+def _of_list(m: Machine, seq: Seq, method: str, values: Sequence[Value], where: ir.Expr | None) -> Value:
+    if method == "append" and len(values) == 1:
+        if seq.rest is None and len(seq.items) < 64:
+            changed = Seq((*seq.items, values[0]), "list")
+        else:
+            changed = Seq((), "list", join(m, [*seq.items[-1:], *((seq.rest,) if seq.rest else ()), values[0]]))
+    elif method == "extend" and len(values) == 1 and isinstance(values[0], Seq) and values[0].rest is None:
+        changed = Seq((*seq.items, *values[0].items), "list", seq.rest)
+    elif method == "insert" and len(values) == 2 and seq.rest is None:
+        number = values[0].dim.value if isinstance(values[0], Int) else None
+        items = list(seq.items)
+        items.insert(number or 0, values[1])
+        changed = Seq(tuple(items), "list")
+    elif method in ("pop", "clear", "extend", "insert", "remove", "sort", "reverse"):
+        every = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
+        one = join(m, every) if every else Unknown("an element of an empty list")
+        if where is not None:
+            assign_back(m, where, Seq((), "list", one))
+        if method == "pop" and seq.rest is None and every:
+            number = values[0].dim.value if values and isinstance(values[0], Int) else -1
+            if number is not None and -len(every) <= number < len(every):
+                return every[number]
+        return one if method == "pop" else NoneValue()
+    elif method == "copy":
+        return seq
+    elif method == "numel":
+        total = Dim.of(1)
+        for item in seq.items:
+            if not isinstance(item, Int):
+                return m.fresh_int()
+            total = total * item.dim
+        return Int(total)
+    elif method in ("index", "count"):
+        return m.fresh_int()
+    else:
+        return Unknown(f"`{method}` of a list")
+    if where is not None:
+        assign_back(m, where, changed)
+    return NoneValue()
+
+
+def _of_dict(m: Machine, owner: DictValue, method: str, values: Sequence[Value], where: ir.Expr | None) -> Value:
+    match method:
+        case "items":
+            pairs = tuple(Seq((_key(k), v)) for k, v in owner.items.items())
+            return Seq(pairs, "list", None if owner.complete else Seq((Str(), Unknown("another key"))))
+        case "keys":
+            return Seq(tuple(_key(k) for k in owner.items), "list", None if owner.complete else Str())
+        case "values":
+            return Seq(tuple(owner.items.values()), "list", None if owner.complete else Unknown("another key"))
+        case "get" | "pop" | "setdefault" if values:
+            key = key_of(values[0])
+            if key is not None and key in owner.items:
+                return owner.items[key]
+            if key is not None and owner.complete:
+                return values[1] if len(values) > 1 else NoneValue()
+            return Unknown("a key that is not known")
+        case "update" if values and isinstance(values[0], DictValue) and where is not None:
+            merged = {**owner.items, **values[0].items}
+            assign_back(m, where, DictValue(merged, owner.complete and values[0].complete))
+            return NoneValue()
+        case "copy":
+            return owner
+    return Unknown(f"`{method}` of a dict")
+
+
+def _key(key: object) -> Value:
+    if isinstance(key, str):
+        return Str(key)
+    return Int(Dim.of(key)) if isinstance(key, int) else Unknown("a key")
+
+
+def _of_modules(m: Machine, owner: Container, method: str, values: Sequence[Value], where: ir.Expr | None) -> Value:
+    if method in ("append", "add_module", "extend") and values:
+        added: tuple[Value, ...] = (values[-1],)
+        if method == "extend":
+            added = values[0].items if isinstance(values[0], Seq) else ()
+        if owner.items.rest is None:
+            owner.items = Seq((*owner.items.items, *added), "list")
+        return owner
+    if method in ("to", "cuda", "eval", "train", "float", "half"):
+        return owner
+    match method:
+        case "values" | "children":
+            return owner.items
+        case "items":
+            return Seq(tuple(Seq((Str(n), v)) for n, v in zip(owner.names, owner.items.items, strict=False)), "list")
+        case "keys":
+            return Seq(tuple(Str(n) for n in owner.names), "list")
+    return Unknown(f"`{method}` of a module list")

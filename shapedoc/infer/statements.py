@@ -1,0 +1,402 @@
+"""What every kind of statement does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import (
+    Bool,
+    DictValue,
+    Int,
+    Layer,
+    Library,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.infer import attributes
+from shapedoc.infer.elements import elements
+from shapedoc.infer.expressions import binary
+from shapedoc.infer.join import State, join_states, snapshot
+from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
+from shapedoc.infer.methods import assign_back
+from shapedoc.infer.subscripts import key_of, settle_index
+from shapedoc.infer.truth import truth
+from shapedoc.infer.values import Class, Container, Function, Instance, Symbolic
+from shapedoc.source import ir
+
+__all__ = ["assign"]
+
+
+def executor(kind: type) -> Callable[[Callable[..., Signal]], Callable[..., Signal]]:
+    """Register the function for a node kind."""
+
+    def register(function: Callable[..., Signal]) -> Callable[..., Signal]:
+        EXECUTE[kind] = function
+        return function
+
+    return register
+
+
+# -- assignment
+
+
+@executor(ir.Assign)
+def assignment(m: Machine, node: ir.Assign) -> Signal:
+    if node.value is None:
+        if isinstance(node.targets[0], ir.Name) and len(m.frames) > 1:
+            m.frame.variables.setdefault(node.targets[0].id, Unknown("declared, not set"))
+        return ""
+    value = m.eval(node.value)
+    for target in node.targets:
+        value = _named_literal(m, target, node.value, value)
+        assign(m, target, value)
+        if isinstance(target, ir.Name | ir.Attribute):
+            _note_target(m, target, value)
+    if m.after_assign is not None:
+        m.after_assign(m, node)
+    return ""
+
+
+def _note_target(m: Machine, target: ir.Name | ir.Attribute, value: Value) -> None:
+    if isinstance(value, Tensor | Layer) and 0 <= value.event < len(m.trace.events):
+        event = m.trace.events[value.event]
+        if not event.target and event.result is value:
+            event.target = target.id if isinstance(target, ir.Name) else f"self.{target.attr}"
+
+
+def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
+    """A literal put into a variable becomes a size of that name which knows its number."""
+    if isinstance(target, ir.Sequence) and isinstance(source, ir.Sequence) and isinstance(value, Seq):
+        if len(target.items) == len(source.items) == len(value.items):
+            parts = zip(target.items, source.items, value.items, strict=True)
+            return Seq(tuple(_named_literal(m, t, s, v) for t, s, v in parts), value.kind)
+    if not isinstance(source, ir.Const) or not isinstance(value, Int):
+        return value
+    name = target.id if isinstance(target, ir.Name) else target.attr if isinstance(target, ir.Attribute) else ""
+    const = value.dim.const
+    if not name or const is None or const < 2:
+        return value
+    sym = Sym(name, value=const, owner=m.function, origin=f"{name} = {const}", line=target.span[0])
+    return Int(Dim.of(sym), name)
+
+
+def assign(m: Machine, target: ir.Expr, value: Value) -> None:
+    """Bind a target to a value."""
+    match target:
+        case ir.Name():
+            if isinstance(value, Int):
+                value = m.name_size(value, target.id, target.span[0], m.function)
+            m.store(target.id, value)
+        case ir.Attribute():
+            owner = m.eval(target.value)
+            if isinstance(owner, Instance):
+                if isinstance(value, Int):
+                    value = m.name_size(value, target.attr, target.span[0], owner.cls.name)
+                m.set_attribute(owner, target.attr, value)
+            elif isinstance(owner, Symbolic):
+                pass
+            elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
+                assign(m, target.value, value)
+        case ir.Sequence():
+            _unpack(m, target, value)
+        case ir.Subscript():
+            _assign_item(m, target, value)
+        case ir.Starred():
+            assign(m, target.value, value)
+        case _:
+            pass
+
+
+def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
+    count = len(target.items)
+    star = next((i for i, t in enumerate(target.items) if isinstance(t, ir.Starred)), None)
+    if isinstance(value, SizeOf):
+        value = _unpack_shape(m, target, value.tensor, star)
+    if isinstance(value, Symbolic) and not value.used_as_tensor:
+        values: Sequence[Value] = [value.child(str(i)) for i in range(count)]
+    else:
+        got = elements(m, value, target, unpack=True)
+        values = got.items
+        if not got.exact:
+            filler = values[-1] if values else Unknown("an element")
+            values = [filler] * count
+    if star is not None and len(values) >= count - 1:
+        after = count - star - 1
+        middle = Seq(tuple(values[star : len(values) - after]), "list")
+        values = [*values[:star], middle, *values[len(values) - after :]]
+    if len(values) != count:
+        _wrong_count(m, target, value, len(values))
+        values = [Unknown("unpacking of another length")] * count
+    sizes: list[Dim] = []
+    for t, v in zip(target.items, values, strict=True):
+        assign(m, t, v)
+        if isinstance(t, ir.Name) and isinstance(v, Int):
+            stored = m.lookup(t.id)
+            if isinstance(stored, Int):
+                sizes.append(stored.dim)
+    if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
+        m.sizes.apart(*sizes)
+
+
+def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> None:
+    """Unpacking the sizes of a tensor into another number of names."""
+    if m.last_shape is not None and m.last_shape[1] is value:
+        m.wrong_rank(m.last_shape[0], len(target.items), got, target)
+
+
+def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | None) -> Value:
+    """``B, T, C = x.shape`` of a tensor of unknown rank says what its rank is, and names its axes."""
+    shape = m.sizes.shape(tensor.shape)
+    if star is not None or not m.sources.unpacking or shape.run is None:
+        return Unknown("rank unknown")
+    missing = len(target.items) - (len(shape.items) - 1)
+    if missing < 0:
+        return Unknown("unpacking of another length")
+    run = shape.items[shape.run]
+    assert isinstance(run, Run)
+    m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh(owner=m.function, line=target.span[0])) for _ in range(missing)))
+    return attributes.shape_of(m, tensor)
+
+
+def _assign_item(m: Machine, target: ir.Subscript, value: Value) -> None:
+    owner = m.eval(target.value)
+    index = m.eval(target.index)
+    if isinstance(owner, Symbolic):
+        owner = owner.as_tensor() if owner.used_as_tensor else owner
+    match owner:
+        case Tensor():
+            args = [Arg(owner, target.value), Arg(settle_index(index), target.index), Arg(value)]
+            result = m.operate("operator.setitem", target, args)
+            if isinstance(result, Tensor):
+                assign_back(m, target.value, result)
+        case DictValue():
+            key = key_of(index)
+            items = {**owner.items, key: value} if key is not None else dict(owner.items)
+            assign_back(m, target.value, DictValue(items, owner.complete and key is not None))
+        case Seq():
+            number = index.dim.value if isinstance(index, Int) else None
+            if number is not None and owner.rest is None and -len(owner.items) <= number < len(owner.items):
+                changed = list(owner.items)
+                changed[number] = value
+                assign_back(m, target.value, Seq(tuple(changed), owner.kind))
+        case Container() if isinstance(index, Str) and index.value is not None:
+            owner.items = Seq((*owner.items.items, value), "list")
+            owner.names = (*owner.names, index.value)
+        case _:
+            pass
+
+
+@executor(ir.AugAssign)
+def augmented(m: Machine, node: ir.AugAssign) -> Signal:
+    old, value = m.eval(node.target), m.eval(node.value)
+    result = binary(m, node.op, Arg(old, node.target), Arg(value, node.value), node)
+    if isinstance(node.target, ir.Subscript):
+        _assign_item(m, node.target, result)
+    else:
+        assign(m, node.target, result)
+    if m.after_assign is not None:
+        m.after_assign(m, node)
+    return ""
+
+
+# -- control flow
+
+
+@executor(ir.ExprStmt)
+def expression(m: Machine, node: ir.ExprStmt) -> Signal:
+    m.eval(node.value)
+    if m.after_assign is not None:
+        m.after_assign(m, node)
+    return ""
+
+
+@executor(ir.Return)
+def returning(m: Machine, node: ir.Return) -> Signal:
+    value = m.eval(node.value) if node.value is not None else NoneValue()
+    m.frame.returned.append(value)
+    if m.after_assign is not None:
+        m.after_assign(m, node)
+    return "return"
+
+
+@executor(ir.If)
+def branching(m: Machine, node: ir.If) -> Signal:
+    known = truth(m, m.eval(node.test))
+    if known is not None:
+        return m.run(node.body if known else node.orelse)
+    states = [
+        snapshot(m, lambda: _assume(m, node.test, True) or m.run(node.body)),
+        snapshot(m, lambda: _assume(m, node.test, False) or m.run(node.orelse)),
+    ]
+    return join_states(m, states, node)
+
+
+def _assume(m: Machine, test: ir.Expr, holds: bool) -> Signal:
+    """What a branch may take for granted: ``x is None``, ``x.dim() == 3``."""
+    if isinstance(test, ir.UnaryOp) and test.op == "not":
+        return _assume(m, test.operand, not holds)
+    if isinstance(test, ir.BoolOp):
+        if (test.op == "and") == holds:
+            for part in test.values:
+                _assume(m, part, holds)
+        return ""
+    if isinstance(test, ir.Name) and not holds:
+        value = m.lookup(test.id)
+        if isinstance(value, Unknown) and not value.events and value.reason.startswith("optional"):
+            m.frame.variables[test.id] = NoneValue()
+    if not isinstance(test, ir.Compare) or len(test.ops) != 1:
+        return ""
+    op, right = test.ops[0], test.comparators[0]
+    if isinstance(right, ir.Const) and right.value is None and isinstance(test.left, ir.Name):
+        if (op in ("is", "==")) == holds:
+            m.frame.variables[test.left.id] = NoneValue()
+        return ""
+    if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
+        _assume_rank(m, test.left, right.value)
+    return ""
+
+
+def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
+    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known."""
+    source: ir.Expr | None = None
+    if isinstance(left, ir.Call):
+        if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
+            source = left.func.value
+        elif isinstance(left.func, ir.Name) and left.func.id == "len" and len(left.args) == 1:
+            arg = left.args[0]
+            if isinstance(arg, ir.Attribute) and arg.attr == "shape":
+                source = arg.value
+            elif isinstance(arg, ir.Call) and isinstance(arg.func, ir.Attribute) and arg.func.attr == "size":
+                source = arg.func.value
+    elif isinstance(left, ir.Attribute) and left.attr == "ndim":
+        source = left.value
+    if source is None:
+        return
+    value = m.eval(source)
+    if isinstance(value, Symbolic) and value.used_as_tensor:
+        value = value.as_tensor()
+    if isinstance(value, Tensor):
+        shape = m.sizes.shape(value.shape)
+        if shape.run is not None and rank >= len(shape.items) - 1:
+            run = shape.items[shape.run]
+            assert isinstance(run, Run)
+            missing = rank - (len(shape.items) - 1)
+            m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
+
+
+@executor(ir.With)
+def with_(m: Machine, node: ir.With) -> Signal:
+    for item, target in node.items:
+        value = m.eval(item)
+        if target is not None:
+            assign(m, target, value if isinstance(value, Tensor) else Unknown("a context manager"))
+    return m.run(node.body)
+
+
+@executor(ir.Try)
+def try_(m: Machine, node: ir.Try) -> Signal:
+    states: list[State] = [snapshot(m, lambda: m.run(node.body) or m.run(node.orelse))]
+    for _, name, body in node.handlers:
+        states.append(snapshot(m, lambda body=body, name=name: _handle(m, name, body)))  # type: ignore[misc]
+    going = [s for s in states if not s.signal]
+    signal = join_states(m, states[:1] if not states[0].signal else (going or states), node)
+    final = m.run(node.final)
+    return final or signal
+
+
+def _handle(m: Machine, name: str | None, body: Sequence[ir.Stmt]) -> Signal:
+    if name:
+        m.store(name, Unknown("an exception"))
+    return m.run(body)
+
+
+@executor(ir.Assert)
+def asserting(m: Machine, node: ir.Assert) -> Signal:
+    value = m.eval(node.test)
+    if isinstance(value, Bool) and value.value is False:
+        return ""
+    if m.after_assign is not None:
+        m.after_assign(m, node)
+    return ""
+
+
+@executor(ir.Jump)
+def jump(m: Machine, node: ir.Jump) -> Signal:
+    match node.kind:
+        case "break" | "continue" | "raise":
+            return node.kind
+        case "global":
+            m.frame.globals_ = m.frame.globals_ | frozenset(node.names)
+    return ""
+
+
+@executor(ir.OpaqueStmt)
+def opaque(m: Machine, node: ir.OpaqueStmt) -> Signal:
+    for value in node.values:
+        m.eval(value)
+    blocks = [snapshot(m, lambda block=block: m.run(block)) for block in node.blocks]  # type: ignore[misc]
+    rest = snapshot(m, lambda: "")
+    return join_states(m, [*blocks, rest], node)
+
+
+# -- definitions
+
+
+@executor(ir.Import)
+def importing(m: Machine, node: ir.Import) -> Signal:
+    if m.load is not None:
+        for name, value in m.load(m, node).items():
+            m.store(name, value)
+    return ""
+
+
+@executor(ir.FunctionDef)
+def function(m: Machine, node: ir.FunctionDef) -> Signal:
+    frame = m.frame
+    closure = {**frame.closure, **frame.variables} if len(m.frames) > 1 else {}
+    role = ""
+    for decorator in node.decorators:
+        name = decorator.id if isinstance(decorator, ir.Name) else ""
+        role = {"staticmethod": "static", "classmethod": "class", "property": "property"}.get(name, role)
+        if isinstance(decorator, ir.Name | ir.Attribute) and name not in ("staticmethod", "classmethod", "property"):
+            value = m.eval(decorator)
+            if isinstance(value, Library) and value.qualified == "functools.cached_property":
+                role = "property"
+    defaults = {p.name: m.eval(p.default) for p in node.params if p.default is not None}
+    made = Function(node, closure, None, defaults, frame.module, role)
+    m.store(node.name, made)
+    if len(m.frames) > 1:
+        made.closure = {**made.closure, node.name: made}
+    return ""
+
+
+@executor(ir.ClassDef)
+def class_(m: Machine, node: ir.ClassDef) -> Signal:
+    from shapedoc.infer.machine import Frame
+
+    bases = tuple(m.eval(b) for b in node.bases)
+    frame = m.frame
+    closure = {**frame.closure, **frame.variables} if len(m.frames) > 1 else {}
+    made = Class(node, node.name, bases, module=frame.module)
+    m.frames.append(Frame(node.name, {}, closure, made, None, frame.module))
+    try:
+        m.run(node.body)
+        members = m.frame.variables
+    finally:
+        m.frames.pop()
+    for value in members.values():
+        if isinstance(value, Function) and value.owner is None:
+            value.owner = made
+            value.closure = closure
+    made.members.update(members)
+    m.store(node.name, made)
+    return ""
+
+

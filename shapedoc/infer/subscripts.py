@@ -1,0 +1,148 @@
+"""``value[index]`` and ``value[index] = ...``."""
+
+from __future__ import annotations
+
+from shapedoc.core.value import (
+    Bool,
+    DictValue,
+    Dtype,
+    EllipsisValue,
+    Int,
+    Library,
+    NoneValue,
+    Seq,
+    SizeOf,
+    SliceValue,
+    Str,
+    Tensor,
+    Unknown,
+    Value,
+)
+from shapedoc.infer.attributes import size_at
+from shapedoc.infer.join import join
+from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.values import Container, Symbolic
+from shapedoc.source import ir
+
+__all__ = ["key_of", "settle_index", "subscript"]
+
+
+def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Value:
+    """``value[index]``."""
+    if isinstance(value, Symbolic):
+        if value.used_as_tensor or _tensor_index(index):
+            value = value.as_tensor()
+        else:
+            key = key_of(index)
+            return value.child(str(key)) if key is not None else Unknown(f"an element of `{value.name}`")
+    match value:
+        case Tensor():
+            args = [Arg(value, node.value), Arg(settle_index(index), node.index)]
+            return m.operate("operator.getitem", node, args)
+        case Seq():
+            return _of_sequence(m, value, index, node)
+        case SizeOf():
+            return _of_size(m, value, index, node)
+        case DictValue():
+            return _of_dict(value, index)
+        case Container():
+            if isinstance(index, Str) and index.value in value.names:
+                return value.items.items[value.names.index(index.value or "")]
+            got = _of_sequence(m, value.items, index, node)
+            return Container(value.kind, got) if isinstance(got, Seq) else got
+        case Unknown():
+            return Unknown(value.reason, value.events)
+        case Library() | Dtype():
+            return value
+    return Unknown("an element of this value")
+
+
+def settle_index(index: Value) -> Value:
+    """An index in which parameters that nobody describes are taken for what an index can be."""
+    match index:
+        case Symbolic():
+            return index.as_tensor() if index.used_as_tensor or not index.size else index.as_int()
+        case Seq():
+            return Seq(tuple(settle_index(i) for i in index.items), index.kind, index.rest)
+        case SliceValue():
+            return SliceValue(*(_bound(b) for b in (index.lower, index.upper, index.step)))
+    return index
+
+
+def _bound(value: Value) -> Value:
+    return value.as_int() if isinstance(value, Symbolic) else value
+
+
+def _tensor_index(index: Value) -> bool:
+    match index:
+        case SliceValue() | NoneValue() | EllipsisValue() | Tensor():
+            return True
+        case Seq():
+            return any(isinstance(i, SliceValue | NoneValue | EllipsisValue) for i in index.items) or len(index.items) > 1
+    return False
+
+
+def key_of(index: Value) -> object:
+    """A literal key: a string or a number."""
+    match index:
+        case Str(value=str(text)):
+            return text
+        case Int() if index.dim.value is not None:
+            return index.dim.value
+        case Bool(value=bool(b)):
+            return b
+    return None
+
+
+def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Value:
+    if isinstance(index, SliceValue):
+        return _sliced(m, seq, index)
+    if isinstance(index, Symbolic):
+        index = index.as_int()
+    if isinstance(index, Int):
+        number = index.dim.value
+        if number is not None and seq.rest is None and -len(seq.items) <= number < len(seq.items):
+            return seq.items[number]
+        if number is not None and seq.rest is not None and 0 <= number < len(seq.items):
+            return seq.items[number]
+    values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
+    return join(m, values, node) if values else Unknown("an element of an empty list")
+
+
+def _sliced(m: Machine, seq: Seq, index: SliceValue) -> Value:
+    numbers = [_number(p) for p in (index.lower, index.upper, index.step)]
+    if seq.rest is None and all(ok for ok, _ in numbers):
+        lower, upper, step = (n for _, n in numbers)
+        if step != 0:
+            return Seq(seq.items[slice(lower, upper, step)], seq.kind)
+    values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
+    return Seq((), seq.kind, join(m, values)) if values else seq
+
+
+def _number(value: Value) -> tuple[bool, int | None]:
+    if isinstance(value, NoneValue):
+        return True, None
+    if isinstance(value, Int) and value.dim.value is not None:
+        return True, value.dim.value
+    return False, None
+
+
+def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Value:
+    if isinstance(index, Int) and index.value is not None:
+        return size_at(m, value.tensor, index.value, node.span[0])
+    if isinstance(index, SliceValue):
+        lower, upper = _number(index.lower), _number(index.upper)
+        low, high = lower[1], upper[1]
+        if lower[0] and upper[0] and isinstance(index.step, NoneValue):
+            if low is not None and low < 0 and high is None:
+                return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low, 0)))
+            if (low is None or low >= 0) and high is not None and 0 <= high <= 8:
+                return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low or 0, high)))
+    return Unknown("a part of the shape of a tensor of unknown rank")
+
+
+def _of_dict(value: DictValue, index: Value) -> Value:
+    key = key_of(index)
+    if key is not None and key in value.items:
+        return value.items[key]
+    return Unknown("a key that is not known")

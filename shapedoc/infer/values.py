@@ -1,0 +1,198 @@
+"""Values that only the interpreter understands: what the author defined, and what nobody described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.shape import Run, Shape
+from shapedoc.core.value import Float, Int, Opaque, Seq, Tensor, Value
+from shapedoc.source import ir
+
+__all__ = ["BoundMethod", "Builtin", "Class", "Container", "Function", "Instance", "LocalModule", "Partial", "Range", "Super", "Symbolic"]
+
+
+@dataclass(slots=True, eq=False)
+class Function(Opaque):
+    """A function of the author's: its node, the variables it closes over, and the class it was defined in.
+
+    role: "static", "class" or "property" for a method that is one.
+    """
+
+    node: ir.FunctionDef | ir.Lambda
+    closure: dict[str, Value]
+    owner: Class | None = None
+    defaults: dict[str, Value] = field(default_factory=dict)
+    module: LocalModule | None = None
+    role: str = ""
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.node, ir.Lambda):
+            return "<lambda>"
+        return f"{self.owner.name}.{self.node.name}" if self.owner else self.node.name
+
+    @property
+    def node_expression(self) -> ir.Expr:
+        """Something to stand for a call of it that nobody wrote."""
+        span = self.node.span if isinstance(self.node, ir.Lambda) else self.node.header
+        return ir.Name(span, self.name)
+
+
+@dataclass(slots=True, eq=False)
+class Class(Opaque):
+    """A class of the author's; `bases` may be library names."""
+
+    node: ir.ClassDef
+    name: str
+    bases: tuple[Value, ...]
+    members: dict[str, Value] = field(default_factory=dict)
+    module: LocalModule | None = None
+
+    def find(self, name: str) -> tuple[Value, Class] | None:
+        """A member by name, own or inherited, and the class that has it."""
+        if name in self.members:
+            return self.members[name], self
+        for base in self.bases:
+            if isinstance(base, Class):
+                found = base.find(name)
+                if found:
+                    return found
+        return None
+
+    def ancestors(self) -> list[Value]:
+        """Every base, nearest first; library bases as they are."""
+        out: list[Value] = []
+        for base in self.bases:
+            out.append(base)
+            if isinstance(base, Class):
+                out.extend(base.ancestors())
+        return out
+
+
+@dataclass(slots=True, eq=False)
+class Instance(Opaque):
+    """An object of one of the author's classes; `open` when it may have attributes that were not seen."""
+
+    cls: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundMethod(Opaque):
+    """A method of an instance, not yet called."""
+
+    function: Function
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super(Opaque):
+    """``super()`` inside a method."""
+
+    receiver: Value
+    cls: Class
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial(Opaque):
+    """``functools.partial(function, ...)``."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range(Opaque):
+    """``range(start, stop, step)``."""
+
+    start: Int
+    stop: Int
+    step: Int
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin(Opaque):
+    """A function of Python's own."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Container(Opaque):
+    """``nn.Sequential``, ``nn.ModuleList`` or ``nn.ModuleDict``."""
+
+    kind: str
+    items: Seq
+    names: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class LocalModule(Opaque):
+    """Another file under the linted paths, imported; its names are filled when it has run."""
+
+    path: str
+    names: dict[str, Value] = field(default_factory=dict)
+
+
+class Symbolic(Opaque):
+    """A parameter that nobody describes: it becomes what it is used as.
+
+    name: the parameter (or attribute, for a field of a config). It is one object through all passes over its
+    function, so that what one pass learns of it (its rank, its sizes) the next one starts with.
+    """
+
+    __slots__ = ("_int", "_tensor", "fields", "hint", "line", "name", "owner", "size", "source")
+
+    def __init__(self, name: str, owner: str, *, size: bool, line: int = 0, hint: str = "", source: str = "") -> None:
+        self.name = name
+        self.owner = owner
+        self.size = size
+        self.line = line
+        self.hint = hint
+        self.source = source or name
+        self.fields: dict[str, Symbolic] = {}
+        self._int: Int | None = None
+        self._tensor: Tensor | None = None
+
+    def as_int(self) -> Int:
+        if self._int is None:
+            sym = Sym(self.name, flexible=not self.size, owner=self.owner, origin=f"parameter `{self.name}`", line=self.line)
+            self._int = Int(Dim.of(sym), self.name)
+        return self._int
+
+    def as_float(self) -> Float:
+        return Float()
+
+    def as_tensor(self) -> Tensor:
+        if self._tensor is None:
+            self._tensor = Tensor(Shape((Run(self.name),)), name=self.name, source=self.source)
+        return self._tensor
+
+    @property
+    def used_as_tensor(self) -> bool:
+        return self._tensor is not None
+
+    def refine(self, shape: Shape) -> None:
+        """Take over what a pass learnt."""
+        tensor = self.as_tensor()
+        self._tensor = Tensor(shape, tensor.kind, tensor.library, name=tensor.name, source=tensor.source)
+
+    def child(self, name: str) -> Symbolic:
+        """A field of a config, an element of a state."""
+        if name not in self.fields:
+            label = name if not name.isdigit() else f"{self.name}[{name}]"
+            self.fields[name] = Symbolic(
+                label, self.owner, size=self.size, line=self.line, source=f"{self.source}.{name}"
+            )
+        return self.fields[name]
+
+    def walk(self) -> list[Symbolic]:
+        """This one and everything below it."""
+        out = [self]
+        for f in self.fields.values():
+            out.extend(f.walk())
+        return out
