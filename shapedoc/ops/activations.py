@@ -6,11 +6,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Layer, NoneValue, Tensor, Value
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.reduce import implicit_softmax_axis
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.settings import expect, number, same_tensor, weight
 
-__all__ = ["activation", "glu", "softmax_module"]
+__all__ = ["activation", "glu", "implicit_axis", "softmax_module"]
 
 
 @layer("torch.nn.CELU", "alpha: float = 1.0, inplace: bool = False")
@@ -77,12 +76,22 @@ def softmax_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.Softmax; torch.nn.functional, the deprecated default of `dim`.
     """
     if isinstance(layer.config["dim"], NoneValue):
-        implicit_softmax_axis(at, input)
+        implicit_axis(at, input)
     else:
         dim = number(layer, "dim")
         if dim is not None:
             at.locate(input, dim)
     return at.tensor(at.shape(input), input, kind="float")
+
+
+def implicit_axis(at: OpContext, input: Tensor) -> int | None:
+    """Report the axis that torch's softmax takes where none is given; None where the rank is not known."""
+    rank = at.shape(input).rank
+    if rank is None:
+        return None
+    axis = 0 if rank in (0, 1, 3) else 1
+    at.conflict("implicit-softmax-axis", [input], axes=(axis,), loud=False, rank=str(rank), axis=str(axis))
+    return axis
 
 
 @layer("torch.nn.Softmax2d", "")
