@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = ("lint", "shapes", "explain", "rules")
 
 _INTERRUPTED = 130
-_BROKEN_PIPE = 141
+_BROKEN_PIPE = 1
 
 
 class _Commands(click.Group):

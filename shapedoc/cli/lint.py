@@ -66,9 +66,7 @@ def command(
             notes=config.notes if notes is None else notes,
         )
         request = _request(config, paths, stdin_filename, jobs, no_cache, no_screen, without)
-        report = _run(request)
-        _tell(report, request, statistics)
-        return _exit_code(report, exit_zero)
+        return _exit_code(_told(request, statistics), exit_zero)
 
 
 def _request(
@@ -95,29 +93,25 @@ def _request(
     )
 
 
-def _run(request: Request) -> Report:
-    from shapedoc.engine import run
-    from shapedoc.report import renderer
-
-    renderer(request.config.output_format)
-    return run(request)
-
-
-def _tell(report: Report, request: Request, statistics: bool) -> None:
-    from shapedoc.engine import text_reader
+def _told(request: Request, statistics: bool) -> Report:
+    """Run, print, and return what was printed; an unknown format stops before anything is read."""
+    from shapedoc.engine import run, text_reader
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
 
+    render = renderer(request.config.output_format)
+    report = run(request)
     context = Context(
         text_of=text_reader(request.stdin),
         palette=palette_for(sys.stdout.isatty(), os.environ),
         statistics=statistics,
     )
-    for line in renderer(request.config.output_format)(report, context):
+    for line in render(report, context):
         click.echo(line, color=True)
     if request.config.output_format != "json":
         for error in report.errors:
             click.echo(f"shapedoc: {error.path}: {error.message}", err=True)
+    return report
 
 
 def _exit_code(report: Report, exit_zero: bool) -> int:

@@ -22,10 +22,11 @@ def said() -> Iterator[None]:
     """Turn what a user can mend (configuration, selectors, paths, formats) into a message and exit code 2."""
     from shapedoc.config import ConfigError
     from shapedoc.engine import RequestError
+    from shapedoc.report import UnknownFormat
 
     try:
         yield
-    except (ConfigError, RequestError) as problem:
+    except (ConfigError, RequestError, UnknownFormat) as problem:
         click.echo(f"shapedoc: {problem}", err=True)
         raise click.exceptions.Exit(2) from None
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding
+from shapedoc.core.text import split_lines
 from shapedoc.engine.faults import internal_error
 from shapedoc.engine.request import Settings
 from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
+from shapedoc.source.read import Source, decode, names_tensor_library, read_bytes, read_source
 
-__all__ = ["Examined", "Task", "examine"]
+__all__ = ["Examined", "Task", "examine", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,20 @@ def examine(task: Task, settings: Settings, cache: Cache | None) -> Examined:
         return Examined(task.path, error=FileError(task.path, internal_error(problem)))
 
 
-def _examine(task: Task, settings: Settings, cache: Cache | None) -> Examined:
-    from shapedoc.source.read import ReadError, decode, names_tensor_library, read_bytes
+def read(task: Task) -> Source | FileError:
+    """Return the text of a task, or why there is none."""
+    return read_source(Path(task.path)) if task.content is None else decode(task.content, task.path)
 
-    try:
-        content = read_bytes(Path(task.path)) if task.content is None else task.content
-        text = decode(content)
-    except ReadError as problem:
-        return Examined(task.path, error=FileError(task.path, str(problem)))
-    lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+
+def _examine(task: Task, settings: Settings, cache: Cache | None) -> Examined:
+    content = read_bytes(Path(task.path)) if task.content is None else task.content
+    if isinstance(content, FileError):
+        return Examined(task.path, error=content)
+    source = decode(content, task.path)
+    if isinstance(source, FileError):
+        return Examined(task.path, error=source)
+    text = source.text
+    lines = len(split_lines(text))
     if not names_tensor_library(content):
         return Examined(task.path, lines=lines)
     if cache is None:

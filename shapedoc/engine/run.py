@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from shapedoc.core.finding import FileError, Finding, Report
-from shapedoc.engine.analysis import rule_names
-from shapedoc.engine.examine import Examined, Task
+from shapedoc.core.trace import Trace
+from shapedoc.engine.analysis import rule_names, trace
+from shapedoc.engine.examine import Examined, Task, read
 from shapedoc.engine.pool import examine_all
-from shapedoc.engine.request import Request, RequestError, StandardInput
+from shapedoc.engine.request import Request, RequestError, Settings, StandardInput
 from shapedoc.engine.selection import Selection
+from shapedoc.source.discover import discover
+from shapedoc.source.parse import SourceError
 
-__all__ = ["CACHE_FOLDER", "run", "text_reader"]
+__all__ = ["CACHE_FOLDER", "look", "run", "text_reader"]
 
 CACHE_FOLDER = ".shapedoc_cache"
 
@@ -36,40 +40,46 @@ def run(request: Request) -> Report:
     )
 
 
+def look(path: Path, stdin: StandardInput | None, settings: Settings) -> Trace:
+    """Return everything that the interpreter saw in one file.
+
+    Raises RequestError when the file cannot be read or does not parse.
+    """
+    source = read(_task(str(path), stdin))
+    if isinstance(source, FileError):
+        raise RequestError(f"{source.path}: {source.message}")
+    try:
+        return trace(source.path, source.text, settings)
+    except SourceError as problem:
+        raise RequestError(f"{path}:{problem.line}:{problem.column + 1}: {problem.message}") from None
+
+
 def text_reader(stdin: StandardInput | None) -> Callable[[str], str | None]:
     """Return a function that gives the text of a path as findings name it, or None where it cannot be read."""
-    from functools import cache
-
-    from shapedoc.source.read import ReadError, decode, read_bytes
 
     @cache
     def text_of(path: str) -> str | None:
-        try:
-            return decode(stdin.content if stdin and path == stdin.name else read_bytes(Path(path)))
-        except ReadError:
-            return None
+        source = read(_task(path, stdin))
+        return None if isinstance(source, FileError) else source.text
 
     return text_of
 
 
 def _tasks(request: Request) -> tuple[list[Task], list[FileError]]:
-    from shapedoc.source.discover import discover
-
-    found = discover(request.paths, request.config.exclude, request.config.root)
-    tasks = [Task(_shown(path)) for path in found.files]
+    try:
+        found = discover(request.paths, request.config.exclude, request.config.root, force_exclude=True)
+    except ValueError as problem:
+        raise RequestError(f"`exclude` {problem}") from None
+    names = [str(path) for path in found.files]
     if request.stdin is not None:
-        tasks.append(Task(request.stdin.name, request.stdin.content))
-    errors = [FileError(_shown(path), message) for path, message in found.errors]
-    if not tasks and not errors:
-        named = ", ".join(str(path) for path in request.paths)
-        raise RequestError(f"there are no Python files in {named}")
-    return tasks, errors
+        names.append(request.stdin.name)
+    if not names and not found.errors and any(path.is_dir() for path in request.paths):
+        raise RequestError(f"there are no Python files in {', '.join(str(path) for path in request.paths)}")
+    return [_task(name, request.stdin) for name in names], found.errors
 
 
-def _shown(path: Path) -> str:
-    """A path as findings name it: relative to the working folder where it lies inside."""
-    absolute, here = path.absolute(), Path.cwd()
-    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
+def _task(name: str, stdin: StandardInput | None) -> Task:
+    return Task(name, stdin.content if stdin is not None and name == stdin.name else None)
 
 
 def _place(finding: Finding) -> tuple[object, ...]:

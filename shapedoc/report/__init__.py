@@ -14,9 +14,13 @@ from shapedoc.core.finding import Report
 from shapedoc.report import formats
 from shapedoc.report.context import Context
 
-__all__ = ["Context", "Render", "format_names", "renderer"]
+__all__ = ["Context", "Render", "UnknownFormat", "format_names", "renderer"]
 
 Render = Callable[[Report, Context], Iterable[str]]
+
+
+class UnknownFormat(ValueError):
+    """A format that there is not; the text says which there are."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -27,9 +31,9 @@ def format_names() -> tuple[str, ...]:
 def renderer(name: str) -> Render:
     """Return the function that tells a report in the format `name`.
 
-    Raises LookupError when there is no such format.
+    Raises UnknownFormat when there is no such format.
     """
     if name not in format_names():
-        raise LookupError(f"no output format is called `{name}`; there are: {', '.join(format_names())}")
+        raise UnknownFormat(f"no output format is called `{name}`; there are: {', '.join(format_names())}")
     render: Render = import_module(f"{formats.__name__}.{name.replace('-', '_')}").render
     return render

@@ -11,7 +11,7 @@ import pytest
 
 from shapedoc import __version__
 from shapedoc.core.finding import Finding, Report
-from shapedoc.report import Context, format_names, renderer
+from shapedoc.report import Context, UnknownFormat, format_names, renderer
 
 
 def test_concise_is_one_line_a_finding(report: Report, context: Context) -> None:
@@ -107,5 +107,5 @@ def test_a_span_in_another_file_keeps_its_path(product: Finding, context: Contex
 
 def test_the_folder_is_the_table() -> None:
     assert format_names() == ("concise", "full", "json")
-    with pytest.raises(LookupError, match="no output format is called `xml`; there are: concise, full, json"):
+    with pytest.raises(UnknownFormat, match="no output format is called `xml`; there are: concise, full, json"):
         renderer("xml")

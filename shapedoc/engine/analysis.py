@@ -1,0 +1,109 @@
+"""The thin place where lowering, interpreter, rules and suppressions meet: one text to what is found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from shapedoc.core.finding import FileError, Finding, Severity
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Trace
+from shapedoc.engine.own import syntax_error, unused_suppression
+from shapedoc.engine.request import Settings
+from shapedoc.infer import Sources
+from shapedoc.infer import analyse as infer
+from shapedoc.rules import all_rules
+from shapedoc.source import ir, lower_ast
+from shapedoc.source.comments import find_comments
+from shapedoc.source.parse import SourceError, TooDeep
+from shapedoc.source.suppress import parse_suppressions, skips_file
+
+__all__ = ["Analysis", "analyse", "rule_names", "trace"]
+
+_GRAVITY: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What one text gave; `inputs` holds the digests of other files that were read for it."""
+
+    findings: list[Finding] = field(default_factory=list)
+    error: FileError | None = None
+    unknown: dict[str, int] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+
+
+def analyse(path: str, text: str, settings: Settings) -> Analysis:
+    """Return what is found in `text`, suppressions honoured and checked.
+
+    The abstract syntax decides whether there is anything to say; if there is, the concrete syntax says it, unless
+    libcst cannot read what Python can.
+    """
+    try:
+        module = lower_ast.lower(text)
+    except TooDeep as problem:
+        return Analysis(error=FileError(path, problem.message))
+    except SourceError as problem:
+        return Analysis([] if skips_file(find_comments(text)) else [syntax_error(path, problem)])
+    if skips_file(module.comments):
+        return Analysis()
+    seen, findings = _look(module, path, text, settings)
+    if findings or not settings.screen:
+        seen, findings = _look_closely(path, text, settings) or (seen, findings)
+    kept, unused = parse_suppressions(module.comments).split(findings, module)
+    kept += [unused_suppression(path, suppression) for suppression in unused]
+    return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs))
+
+
+def trace(path: str, text: str, settings: Settings) -> Trace:
+    """Return everything that the interpreter saw in `text`.
+
+    Raises SourceError when the text does not parse.
+    """
+    return _infer(lower_ast.lower(text), path, text, settings)
+
+
+def rule_names() -> dict[str, str]:
+    """Return the name of every rule by its code."""
+    return {rule.code: rule.name for rule in all_rules()}
+
+
+def _look(module: ir.Module, path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]]:
+    seen = _infer(module, path, text, settings)
+    return seen, _once(finding for rule in all_rules() for finding in rule.check(seen))
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for a rule and a span, the gravest: a function is followed by itself and as it is called."""
+    best: dict[tuple[str, str, Span], Finding] = {}
+    for finding in findings:
+        key = (finding.path, finding.code, finding.span)
+        if key not in best or _GRAVITY[finding.severity] > _GRAVITY[best[key].severity]:
+            best[key] = finding
+    return list(best.values())
+
+
+def _look_closely(path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]] | None:
+    from shapedoc.source import lower_cst
+
+    try:
+        module = lower_cst.lower(text).module
+    except SourceError:
+        return None
+    return _look(module, path, text, settings)
+
+
+def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace:
+    off = settings.without
+    return infer(
+        module,
+        text,
+        path,
+        Sources(
+            comments="comments" not in off,
+            driver="driver" not in off,
+            constructor="constructor" not in off,
+            unpacking="unpacking" not in off,
+            later_use="later-use" not in off,
+        ),
+    )

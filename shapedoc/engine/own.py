@@ -1,0 +1,50 @@
+"""Findings that no rule makes from the trace: those about the file itself and about its suppressions."""
+
+from __future__ import annotations
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.source.parse import SourceError
+from shapedoc.source.suppress import Suppression
+
+__all__ = ["syntax_error", "unused_suppression"]
+
+# How Python 3 words what only Python 2 reads.
+_PYTHON_2 = (
+    "Missing parentheses in call to",
+    "leading zeros in decimal integer literals",
+    "multiple exception types must be parenthesized",
+)
+
+
+def syntax_error(path: str, problem: SourceError) -> Finding:
+    """Return SD901 for a text that does not parse."""
+    python_2 = problem.message.startswith(_PYTHON_2)
+    return Finding(
+        code="SD901",
+        name="syntax-error",
+        severity="error",
+        path=path,
+        span=Span(problem.line, problem.column, problem.line, problem.column + 1),
+        message=f"the file does not parse: {problem.message}",
+        why="what does not parse cannot be analysed; the other files were",
+        help="this reads like Python 2: port it to Python 3, or exclude the file"
+        if python_2
+        else "mend the syntax here",
+    )
+
+
+def unused_suppression(path: str, suppression: Suppression) -> Finding:
+    """Return SD902 for a comment that silences nothing."""
+    line, column, end_line, end_column = suppression.span
+    meant = f"{' or '.join(suppression.codes)} is not found" if suppression.codes else "nothing is found"
+    return Finding(
+        code="SD902",
+        name="unused-suppression",
+        severity="warning",
+        path=path,
+        span=Span(line, column, end_line, end_column),
+        message=f"this comment suppresses nothing: {meant} on its line",
+        why="a suppression that has outlived its finding hides the next one",
+        help="remove the comment, or the codes that are not found",
+    )
