@@ -1,0 +1,177 @@
+"""Where the statements of a module stand: what is above and below a line, and who assigned a name before it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from shapedoc.source.ir import (
+    Assign,
+    Attribute,
+    AugAssign,
+    ClassDef,
+    Expr,
+    For,
+    FunctionDef,
+    If,
+    Module,
+    Name,
+    OpaqueStmt,
+    Sequence,
+    Starred,
+    Stmt,
+    Try,
+    While,
+    With,
+)
+from shapedoc.source.walk import blocks
+
+__all__ = ["Layout", "Slot", "dotted", "target_names", "targets"]
+
+_COMPOUND = If | For | While | With | Try | FunctionDef | ClassDef | OpaqueStmt
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """A statement with its block, its place there, and what it is inside of."""
+
+    stmt: Stmt
+    block: list[Stmt]
+    index: int
+    parent: Slot | None
+    function: FunctionDef | None
+    owner: ClassDef | None
+
+    @property
+    def line(self) -> int:
+        return self.stmt.span[0]
+
+    @property
+    def end_line(self) -> int:
+        return self.stmt.span[2]
+
+    @property
+    def compound(self) -> bool:
+        return isinstance(self.stmt, _COMPOUND)
+
+
+class Layout:
+    """Every statement of a module in source order."""
+
+    def __init__(self, module: Module) -> None:
+        self.slots: list[Slot] = []
+        self.of: dict[int, Slot] = {}
+        self.functions: list[Slot] = []
+        self._assigned: dict[tuple[int, str], list[Slot]] = {}
+        self._block(module.body, None, None, None)
+        self.lines = [s.line for s in self.slots]
+
+    def _block(
+        self, body: list[Stmt], parent: Slot | None, function: FunctionDef | None, owner: ClassDef | None
+    ) -> None:
+        for index, stmt in enumerate(body):
+            slot = Slot(stmt, body, index, parent, function, owner)
+            self.slots.append(slot)
+            self.of[id(stmt)] = slot
+            if isinstance(stmt, FunctionDef):
+                self.functions.append(slot)
+                self._block(stmt.body, slot, stmt, owner if function is None else None)
+            elif isinstance(stmt, ClassDef):
+                self._block(stmt.body, slot, None, stmt)
+            else:
+                for name in target_names(stmt):
+                    self._assigned.setdefault((id(function), name), []).append(slot)
+                for inner in blocks(stmt):
+                    self._block(inner, slot, function, owner)
+
+    def upto(self, line: int) -> Slot | None:
+        """The last statement that begins on `line` or before."""
+        i = bisect_right(self.lines, line)
+        return self.slots[i - 1] if i else None
+
+    def after(self, line: int) -> Slot | None:
+        """The first statement that begins after `line`."""
+        i = bisect_right(self.lines, line)
+        return self.slots[i] if i < len(self.slots) else None
+
+    def around(self, line: int, column: int) -> tuple[Slot | None, Slot | None]:
+        """The statements before and after a comment on a line of its own, in the block that its column says."""
+        below = self.after(line)
+        above = self.upto(line - 1)
+        if below is not None and below.stmt.span[1] == column and _holds(below.parent, line):
+            previous = below.index - 1
+            return (self.of[id(below.block[previous])] if previous >= 0 else None), below
+        slot = above
+        while slot is not None and slot.stmt.span[1] > column:
+            slot = slot.parent
+        if slot is None:
+            return None, below if below is not None and below.stmt.span[1] == column else None
+        after = slot.block[slot.index + 1] if slot.index + 1 < len(slot.block) else None
+        return slot, self.of[id(after)] if after is not None else None
+
+    def last_assignment(self, function: FunctionDef | None, name: str, line: int) -> list[Slot]:
+        """The statements of a function that assign `name` and begin before `line`, the latest first."""
+        found = self._assigned.get((id(function), name), [])
+        return [s for s in reversed(found) if s.line < line]
+
+    def assigns(self, function: FunctionDef | None, name: str) -> bool:
+        """Whether a function assigns `name` at all."""
+        return (id(function), name) in self._assigned
+
+
+def targets(stmt: Stmt) -> list[Expr]:
+    """What a statement assigns to: a tuple target as its items, several targets as one only when there is one."""
+    match stmt:
+        case Assign(targets=[only]):
+            return list(only.items) if isinstance(only, Sequence) else [only]
+        case Assign(targets=many):
+            return [t for t in many if not isinstance(t, Sequence)]
+        case AugAssign(target=target):
+            return [target]
+        case For(target=target):
+            return list(target.items) if isinstance(target, Sequence) else [target]
+        case _:
+            return []
+
+
+def target_names(stmt: Stmt) -> list[str]:
+    """The dotted names that a statement assigns, those inside nested tuples and ``with`` included."""
+    pending: list[Expr] = []
+    match stmt:
+        case Assign():
+            pending = list(reversed(stmt.targets))
+        case AugAssign() | For():
+            pending = [stmt.target]
+        case With():
+            pending = [t for _, t in stmt.items if t is not None]
+    names: list[str] = []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Name):
+            names.append(node.id)
+        elif isinstance(node, Attribute):
+            name = dotted(node)
+            if name:
+                names.append(name)
+        elif isinstance(node, Sequence):
+            pending.extend(reversed(node.items))
+        elif isinstance(node, Starred):
+            pending.append(node.value)
+    return names
+
+
+def dotted(node: Expr | None) -> str:
+    """``a.b.c`` of a name or attribute chain, "" of anything else."""
+    parts: list[str] = []
+    while isinstance(node, Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def _holds(parent: Slot | None, line: int) -> bool:
+    """Whether `line` is inside a statement (or the module, None)."""
+    return parent is None or parent.line <= line <= parent.end_line

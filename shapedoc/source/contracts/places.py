@@ -1,0 +1,130 @@
+"""What of a statement a comment can be about."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from shapedoc.source.ir import (
+    Assign,
+    Attribute,
+    AugAssign,
+    BinOp,
+    Call,
+    Const,
+    Dict,
+    Expr,
+    ExprStmt,
+    FString,
+    FunctionDef,
+    Generator,
+    Lambda,
+    Name,
+    Param,
+    Return,
+    Sequence,
+    Stmt,
+    Subscript,
+)
+
+__all__ = ["ends_on", "input_name", "is_no_tensor", "parameter_on", "printed_shape_of", "returned"]
+
+_NUMBERS = frozenset(("len", "int", "float", "range", "str", "max", "min", "tuple", "list", "dict", "isinstance"))
+
+
+def returned(stmt: Return) -> list[Expr]:
+    """The values that a return gives: the items of a tuple."""
+    value = stmt.value
+    if value is None:
+        return []
+    return list(value.items) if isinstance(value, Sequence) and value.kind == "tuple" else [value]
+
+
+def is_no_tensor(value: Expr) -> bool:
+    """Whether a value is a size, a shape, a literal or a function: a comment beside it states no shape of it."""
+    match value:
+        case Const() | Dict() | Lambda() | FString():
+            return True
+        case Attribute(attr="shape" | "ndim"):
+            return True
+        case Subscript(value=inner):
+            return is_no_tensor(inner) if isinstance(inner, Attribute | Call) else False
+        case Call(func=Attribute(attr="size" | "dim" | "item" | "tolist" | "numel")):
+            return True
+        case Call(func=Name(id=name)):
+            return name in _NUMBERS
+        case Sequence(items=items):
+            return all(is_no_tensor(i) for i in items)
+        case BinOp(left=left, right=right):
+            return is_no_tensor(left) and is_no_tensor(right)
+        case _:
+            return False
+
+
+def input_name(stmt: Stmt) -> str:
+    """The variable that a statement reshapes: the receiver of its calls or the first argument; "" if there is none."""
+    value = stmt.value if isinstance(stmt, Assign | Return | ExprStmt | AugAssign) else None
+    while value is not None:
+        match value:
+            case Name(id=name):
+                return name
+            case Call(func=Attribute(value=inner), args=args):
+                root = inner
+                while isinstance(root, Attribute):
+                    root = root.value
+                module = isinstance(inner, Name | Attribute) and isinstance(root, Name) and (
+                    root.id in ("torch", "F", "np", "self", "nn", "numpy") or isinstance(inner, Attribute)
+                )
+                value = (args[0] if args else None) if module else inner
+            case Call(args=[first, *_]):
+                value = first
+            case Subscript(value=inner):
+                value = inner
+            case _:
+                return ""
+    return ""
+
+
+def printed_shape_of(value: Expr) -> str:
+    """The variable of ``print(x.shape)`` and ``x.shape``, "" of anything else."""
+    if isinstance(value, Call) and isinstance(value.func, Name) and value.func.id == "print" and value.args:
+        value = value.args[-1]
+    if isinstance(value, Call) and isinstance(value.func, Attribute) and value.func.attr == "size" and not value.args:
+        value = value.func
+    if isinstance(value, Attribute) and value.attr in ("shape", "size") and isinstance(value.value, Name):
+        return value.value.id
+    return ""
+
+
+def parameter_on(function: FunctionDef, line: int) -> str | None:
+    """The one parameter on a line of a header that has several lines."""
+    if function.header[0] == function.header[2]:
+        return None
+    here = [p for p in function.params if p.span[2] == line and p.name not in ("self", "cls")]
+    return here[0].name if len(here) == 1 else None
+
+
+def ends_on(stmt: Stmt, line: int) -> Expr | None:
+    """The largest expression of a statement of those that end last on `line`."""
+    best: Expr | None = None
+    pending: list[object] = [getattr(stmt, f.name) for f in fields(stmt) if f.name != "span"]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list | tuple):
+            pending.extend(node)
+        elif isinstance(node, Generator):
+            pending.extend((node.target, node.iterable, node.conditions))
+        elif isinstance(node, Param):
+            pending.append(node.default)
+        elif isinstance(node, Expr):
+            if node.span[0] > line:
+                continue
+            if node.span[2] == line and (best is None or _beyond(node, best)):
+                best = node
+            pending.extend(getattr(node, f.name) for f in fields(node) if f.name != "span")
+    return best
+
+
+def _beyond(node: Expr, best: Expr) -> bool:
+    if node.span[3] != best.span[3]:
+        return node.span[3] > best.span[3]
+    return node.span[:2] < best.span[:2]
