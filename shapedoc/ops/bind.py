@@ -186,6 +186,8 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
     return {p.name: bound[p.name] for p in params if p.name in bound} | extra, places
 
 
+# ``*dims: int`` takes what ``dims: Ints`` takes.
+_SEVERAL = {"Dim": "Dims", "Tensor": "Tensors", "int": "Ints"}
 _ALIASES = {
     "a": "input",
     "axes": "dims",
@@ -203,6 +205,8 @@ _IGNORED = frozenset(
 def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
     """A value as the op's annotation wants it; raises Lost."""
     needs, _, optional = param.needs.partition(" | ")
+    if param.variadic:
+        needs = _SEVERAL.get(needs, needs)
     if isinstance(value, Opaque) and needs in ("int", "Dim", "Dims", "Ints"):
         value = value.as_int() or value
     if isinstance(value, NoneValue) and (optional or param.default is None):

@@ -1,4 +1,4 @@
-"""Broadcasting: how the axes of two operands line up, and what is wrong when named sizes meet by accident."""
+"""Broadcasting: how the axes of operands line up, and what is wrong when named sizes meet by accident."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
 
-__all__ = ["broadcast", "broadcast_axes", "broadcast_shapes"]
+__all__ = ["broadcast", "broadcast_axes", "broadcast_into", "broadcast_shapes"]
 
 
-def broadcast(at: OpContext, *tensors: Tensor) -> Shape:
+def broadcast(at: OpContext, *tensors: Tensor, problem: str = "elementwise") -> Shape:
     """The shape that elementwise arithmetic on these tensors gives.
 
     Reports "elementwise" where two sizes that are not 1 meet and differ, with how sure that is; anonymous sizes may
@@ -22,34 +22,44 @@ def broadcast(at: OpContext, *tensors: Tensor) -> Shape:
     shape = at.shape(tensors[0])
     first = tensors[0]
     for other in tensors[1:]:
-        shape = broadcast_shapes(at, shape, at.shape(other), first, other)
+        shape = broadcast_shapes(at, shape, at.shape(other), first, other, problem=problem)
         if len(at.shape(other).items) > len(at.shape(first).items):
             first = other
     return shape
 
 
-def broadcast_shapes(at: OpContext, a: Shape, b: Shape, left: Tensor, right: Tensor) -> Shape:
+def broadcast_shapes(
+    at: OpContext, a: Shape, b: Shape, left: Tensor, right: Tensor, *, problem: str = "elementwise"
+) -> Shape:
     """The broadcast of two shapes, runs included."""
     if a.run is None and b.run is None:
-        return Shape(tuple(broadcast_axes(at, a.axes, b.axes, left, right)))
+        return Shape(tuple(broadcast_axes(at, a.axes, b.axes, left, right, problem=problem)))
+    if a.items == b.items:
+        return a
     if a.run is None:
         a, b, left, right = b, a, right, left
     # a has a run; what stands before it is out of reach from the right.
     tail, other = a.suffix, b.suffix
     if b.run is None and len(tail) >= len(other):
         kept = len(a.items) - len(other)
-        merged = broadcast_axes(at, tail[len(tail) - len(other) :], other, left, right)
+        merged = broadcast_axes(at, tail[len(tail) - len(other) :], other, left, right, problem=problem)
         return Shape((*a.items[:kept], *merged))
     width = min(len(tail), len(other))
-    merged = broadcast_axes(at, tail[len(tail) - width :], other[len(other) - width :], left, right)
+    merged = broadcast_axes(at, tail[len(tail) - width :], other[len(other) - width :], left, right, problem=problem)
     longer = tail if len(tail) > len(other) else other
     # An axis that meets the unknown part of the other operand keeps its size, unless it is 1.
-    loose = tuple(at.fresh() if x.dim.const == 1 else x for x in longer[: len(longer) - width])
+    loose = tuple(at.fresh() if _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
     return Shape((Run(), *loose, *merged))
 
 
 def broadcast_axes(
-    at: OpContext, a: Sequence[Axis], b: Sequence[Axis], left: Tensor, right: Tensor
+    at: OpContext,
+    a: Sequence[Axis],
+    b: Sequence[Axis],
+    left: Tensor,
+    right: Tensor,
+    *,
+    problem: str = "elementwise",
 ) -> tuple[Axis, ...]:
     """The broadcast of two tuples of axes, aligned at the last."""
     rank = max(len(a), len(b))
@@ -62,32 +72,52 @@ def broadcast_axes(
             assert axis is not None
             out.append(axis)
         else:
-            out.append(_meet(at, x, y, (left, right), (len(a) + i, len(b) + i)))
+            out.append(_meet(at, x, y, (left, right), (len(a) + i, len(b) + i), problem))
     return tuple(out)
 
 
-def _meet(at: OpContext, x: Axis, y: Axis, tensors: tuple[Tensor, Tensor], places: tuple[int, int]) -> Axis:
+def _meet(
+    at: OpContext, x: Axis, y: Axis, tensors: tuple[Tensor, Tensor], places: tuple[int, int], problem: str
+) -> Axis:
     if x.dim.const == 1 or y.dim.const == 1:
         if x.dim.const == y.dim.const:
             return x.merged(y)
         return y if x.dim.const == 1 else x
     if x.dim == y.dim:
         return x.merged(y)
-    if _anonymous(x.dim) or _anonymous(y.dim):
-        # It may be 1: the result has the other's size, and nothing is learnt.
-        return y.merged(x) if _anonymous(x.dim) else x.merged(y)
+    if _may_be_one(x.dim) or _may_be_one(y.dim):
+        # The result has the other's size, and nothing is learnt.
+        return y.merged(x) if _may_be_one(x.dim) else x.merged(y)
     sameness = at.meet(x, y)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
-            "elementwise",
-            tensors,
-            axes=places,
-            dims=(x.dim, y.dim),
-            sameness=sameness,
-            loud=sameness.kind is Kind.NEVER,
+            problem, tensors, axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=sameness.kind is Kind.NEVER
         )
     return x.merged(y)
 
 
-def _anonymous(dim: Dim) -> bool:
+def broadcast_into(
+    at: OpContext, place: Shape, value: Shape, target: Tensor, source: Tensor, *, problem: str = "elementwise"
+) -> None:
+    """Require `value` to broadcast to `place` without widening it, as the target of an assignment must."""
+    ours, theirs = place.suffix, value.suffix
+    if place.run is None and value.run is None and len(theirs) > len(ours):
+        extra = theirs[: len(theirs) - len(ours)]
+        if any(a.dim.const is not None and a.dim.const != 1 for a in extra):
+            at.conflict(problem, [target, source], why="rank", wanted=str(len(ours)), got=str(len(theirs)))
+            return
+    width = min(len(ours), len(theirs))
+    for i in range(-width, 0):
+        x, y = ours[i], theirs[i]
+        if y.dim.const == 1 or x.dim == y.dim or _may_be_one(y.dim):
+            continue
+        sameness = at.meet(x, y)
+        if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
+            places = (len(place.items) + i, len(value.items) + i)
+            loud = sameness.kind is Kind.NEVER
+            at.conflict(problem, [target, source], axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=loud)
+
+
+def _may_be_one(dim: Dim) -> bool:
+    """Whether a size is one that nobody named: such a size may be 1."""
     return any(not s.name and s.value is None for s in dim.syms)

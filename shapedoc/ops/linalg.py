@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from shapedoc.core.shape import Axis
+from collections.abc import Sequence
+
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Tensor, Value
+from shapedoc.core.value import Seq, Tensor, Value
+from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
-__all__ = ["bmm", "contract"]
+__all__ = ["baddbmm", "bmm", "contract", "linear", "matmul", "mm"]
 
 
 def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], pair: tuple[Axis, Axis]) -> None:
-    """Require the two summed axes of a product to agree; reports "mismatched-product"."""
+    """Require the two summed axes of a product to agree; reports "mismatched-product".
+
+    An axis that is summed with one of a learned tensor is a feature.
+    """
     sameness = at.meet(*pair)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
@@ -23,6 +31,69 @@ def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], 
             sameness=sameness,
             loud=sameness.kind is Kind.NEVER,
         )
+    if left.learned != right.learned:
+        for summed in pair:
+            at.sizes.mark(summed, "feature", at.line)
+
+
+def same_batch(at: OpContext, left: Tensor, right: Tensor, axis: int, pair: tuple[Axis, Axis]) -> Axis:
+    """Require two batch axes to agree exactly; reports "mismatched-batch"."""
+    sameness = at.meet(*pair)
+    if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
+        at.conflict(
+            "mismatched-batch",
+            [left, right],
+            axes=(axis, axis),
+            dims=(pair[0].dim, pair[1].dim),
+            sameness=sameness,
+            loud=sameness.kind is Kind.NEVER,
+        )
+    return pair[0].merged(pair[1])
+
+
+def product(at: OpContext, shape: Shape | Sequence[Axis | Run], *tensors: Tensor) -> Tensor:
+    """The result of a product of these tensors."""
+    kind, like = promote(tensors)
+    return at.tensor(shape, like, kind=kind)
+
+
+@op(
+    "torch.matmul", "torch.Tensor.matmul", "operator.matmul", "torch.Tensor.__matmul__", "torch.linalg.matmul",
+    "numpy.matmul",
+)  # fmt: skip
+def matmul(at: OpContext, input: Tensor, other: Tensor) -> Value:
+    """Multiply matrices, broadcasting what stands before the last two axes; a vector counts as a row or a column.
+
+    input (*b, n, m), other (*b, m, p) -> (*b, n, p); (m,) with (m,) -> (); (*b, n, m) with (m,) -> (*b, n)
+    Conflict: m differs; a batch axis differs; an operand has no axes.
+    Source: PyTorch documentation, torch.matmul.
+    """
+    m, = at.suffix(input, 1)
+    right = at.shape(other)
+    if right.run is not None and len(right.suffix) < 2:
+        # A vector or a matrix: which axis is summed cannot be said.
+        return at.tensor(Shape((Run(),)), input, kind=promote((input, other))[0])
+    if right.rank == 1:
+        contract(at, input, other, (len(at.shape(input).items) - 1, 0), (m, right.axes[0]))
+        return product(at, at.shape(input).items[:-1], input, other)
+    m2, p = at.suffix(other, 2)
+    contract(at, input, other, (len(at.shape(input).items) - 1, len(right.items) - 2), (m, m2))
+    left = at.shape(input)
+    right = at.shape(other)
+    if other.learned and right.rank == 2:
+        at.sizes.mark(p, "feature", at.line)
+        for row in left.axes[:-1]:
+            at.sizes.mark(row, "row", at.line)
+    if left.rank == 1:
+        return product(at, (*right.items[:-2], p), input, other)
+    if right.rank == 2:
+        return product(at, (*left.items[:-1], p), input, other)
+    if len(left.suffix) < 2:
+        return product(at, (Run(), p), input, other)
+    batch = broadcast_shapes(
+        at, Shape(left.items[:-2]), Shape(right.items[:-2]), input, other, problem="mismatched-batch"
+    )
+    return product(at, (*batch.items, left.suffix[-2], p), input, other)
 
 
 @op("torch.bmm", "torch.Tensor.bmm")
@@ -35,8 +106,324 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
     """
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
-    batch = at.meet(b, b2)
-    if batch.kind in (Kind.NEVER, Kind.ONLY_IF):
-        at.conflict("mismatched-batch", [input, mat2], axes=(0, 0), dims=(b.dim, b2.dim), sameness=batch)
+    batch = same_batch(at, input, mat2, 0, (b, b2))
     contract(at, input, mat2, (2, 1), (m, m2))
-    return at.tensor((b.merged(b2), n, p), input)
+    return product(at, (batch, n, p), input, mat2)
+
+
+@op("torch.mm", "torch.Tensor.mm")
+def mm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
+    """Multiply two matrices.
+
+    input (n, m), mat2 (m, p) -> (n, p)
+    Conflict: a rank is not 2; m differs.
+    Source: PyTorch documentation, torch.mm.
+    """
+    n, m = at.need_rank(input, 2)
+    m2, p = at.need_rank(mat2, 2)
+    contract(at, input, mat2, (1, 0), (m, m2))
+    return product(at, (n, p), input, mat2)
+
+
+@op("torch.mv", "torch.Tensor.mv")
+def mv(at: OpContext, input: Tensor, vec: Tensor) -> Value:
+    """Multiply a matrix by a vector.
+
+    input (n, m), vec (m,) -> (n,)
+    Conflict: the ranks are not 2 and 1; m differs.
+    Source: PyTorch documentation, torch.mv.
+    """
+    n, m = at.need_rank(input, 2)
+    (m2,) = at.need_rank(vec, 1)
+    contract(at, input, vec, (1, 0), (m, m2))
+    return product(at, (n,), input, vec)
+
+
+@op("torch.dot", "torch.Tensor.dot", "torch.vdot", "torch.Tensor.vdot")
+def dot(at: OpContext, input: Tensor, tensor: Tensor) -> Value:
+    """The inner product of two vectors.
+
+    input (n,), tensor (n,) -> ()
+    Conflict: a rank is not 1; n differs.
+    Source: PyTorch documentation, torch.dot.
+    """
+    (n,) = at.need_rank(input, 1)
+    (n2,) = at.need_rank(tensor, 1)
+    contract(at, input, tensor, (0, 0), (n, n2))
+    return product(at, (), input, tensor)
+
+
+@op("numpy.dot", "numpy.ndarray.dot")
+def numpy_dot(at: OpContext, a: Tensor, b: Tensor) -> Value:
+    """The sum over the last axis of `a` and the second to last of `b`; nothing is broadcast.
+
+    a (*i, m), b (*j, m, p) -> (*i, *j, p); b (m,) -> (*i); a number scales.
+    Conflict: m differs.
+    Source: NumPy reference, numpy.dot.
+    """
+    left, right = at.shape(a), at.shape(b)
+    if left.rank == 0 or right.rank == 0:
+        return product(at, right if left.rank == 0 else left, a, b)
+    if right.run is not None and len(right.suffix) < 2:
+        at.lost("rank unknown")
+    if left.is_unknown:
+        at.lost("rank unknown")
+    back = 1 if right.rank == 1 else 2
+    place = (len(left.items) - 1, len(right.items) - back)
+    contract(at, a, b, place, (left.suffix[-1], right.suffix[-back]))
+    kept = (*left.items[:-1], *right.items[:-back], *right.items[len(right.items) - back + 1 :])
+    if sum(isinstance(i, Run) for i in kept) > 1:
+        at.lost("rank unknown")
+    return product(at, kept, a, b)
+
+
+@op("torch.inner", "torch.Tensor.inner", "numpy.inner")
+def inner(at: OpContext, input: Tensor, other: Tensor) -> Value:
+    """The sum over the last axes of both.
+
+    input (*i, m), other (*j, m) -> (*i, *j); a number scales.
+    Conflict: m differs.
+    Source: PyTorch documentation, torch.inner.
+    """
+    left, right = at.shape(input), at.shape(other)
+    if left.rank == 0 or right.rank == 0:
+        return product(at, right if left.rank == 0 else left, input, other)
+    if left.is_unknown or right.is_unknown:
+        at.lost("rank unknown")
+    contract(at, input, other, (len(left.items) - 1, len(right.items) - 1), (left.suffix[-1], right.suffix[-1]))
+    kept = (*left.items[:-1], *right.items[:-1])
+    if sum(isinstance(i, Run) for i in kept) > 1:
+        at.lost("rank unknown")
+    return product(at, kept, input, other)
+
+
+@op("torch.outer", "torch.Tensor.outer", "torch.ger", "torch.Tensor.ger")
+def outer(at: OpContext, input: Tensor, vec2: Tensor) -> Value:
+    """All products of two vectors.
+
+    input (n,), vec2 (m,) -> (n, m)
+    Conflict: a rank is not 1.
+    Source: PyTorch documentation, torch.outer.
+    """
+    (n,) = at.need_rank(input, 1)
+    (m,) = at.need_rank(vec2, 1)
+    return product(at, (n, m), input, vec2)
+
+
+@op("numpy.outer")
+def numpy_outer(at: OpContext, a: Tensor, b: Tensor) -> Value:
+    """All products of the elements of two arrays.
+
+    a (n,), b (m,) -> (n, m); more axes are flattened first.
+    Source: NumPy reference, numpy.outer.
+    """
+    sides = []
+    for tensor in (a, b):
+        axes = at.axes(tensor)
+        if len(axes) == 1:
+            sides.append(axes[0])
+        else:
+            total = at.axis(1)
+            for axis in axes:
+                total = at.axis(total.dim * axis.dim)
+            sides.append(total)
+    return product(at, sides, a, b)
+
+
+@op("torch.addmm", "torch.Tensor.addmm")
+def addmm(at: OpContext, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
+    """Add to the product of two matrices.
+
+    input broadcasts to (n, p), mat1 (n, m), mat2 (m, p) -> (n, p)
+    Conflict: a rank is not 2; m differs; input does not broadcast.
+    Source: PyTorch documentation, torch.addmm.
+    """
+    result = mm(at, mat1, mat2)
+    return added(at, input, result, mat1, mat2)
+
+
+@op("torch.addmv", "torch.Tensor.addmv")
+def addmv(at: OpContext, input: Tensor, mat: Tensor, vec: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
+    """Add to the product of a matrix and a vector.
+
+    input broadcasts to (n,), mat (n, m), vec (m,) -> (n,)
+    Conflict: the ranks are not 2 and 1; m differs; input does not broadcast.
+    Source: PyTorch documentation, torch.addmv.
+    """
+    return added(at, input, mv(at, mat, vec), mat, vec)
+
+
+@op("torch.addr", "torch.Tensor.addr")
+def addr(at: OpContext, input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
+    """Add to the outer product of two vectors.
+
+    input broadcasts to (n, m), vec1 (n,), vec2 (m,) -> (n, m)
+    Source: PyTorch documentation, torch.addr.
+    """
+    return added(at, input, outer(at, vec1, vec2), vec1, vec2)
+
+
+@op("torch.baddbmm", "torch.Tensor.baddbmm")
+def baddbmm(
+    at: OpContext, input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Value = None, alpha: Value = None
+) -> Value:
+    """Add to the product of batches of matrices.
+
+    input broadcasts to (b, n, p), batch1 (b, n, m), batch2 (b, m, p) -> (b, n, p)
+    Conflict: a rank is not 3; b or m differs; input does not broadcast.
+    Source: PyTorch documentation, torch.baddbmm.
+    """
+    return added(at, input, bmm(at, batch1, batch2), batch1, batch2)
+
+
+@op("torch.addbmm", "torch.Tensor.addbmm")
+def addbmm(
+    at: OpContext, input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Value = None, alpha: Value = None
+) -> Value:
+    """Add to the sum of a batch of matrix products.
+
+    input broadcasts to (n, p), batch1 (b, n, m), batch2 (b, m, p) -> (n, p)
+    Source: PyTorch documentation, torch.addbmm.
+    """
+    result = bmm(at, batch1, batch2)
+    assert isinstance(result, Tensor)
+    return added(at, input, at.tensor(result.shape.items[1:], result), batch1, batch2)
+
+
+def added(at: OpContext, input: Tensor, result: Value, *factors: Tensor) -> Tensor:
+    """`result`, to which `input` must broadcast."""
+    assert isinstance(result, Tensor)
+    broadcast_into(at, result.shape, at.shape(input), factors[0], input)
+    return at.tensor(result.shape, result, kind=promote((input, *factors))[0])
+
+
+@op("torch.nn.functional.linear")
+def linear(at: OpContext, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Value:
+    """Apply a learned map to the last axis.
+
+    input (*, m), weight (p, m), bias (p,) -> (*, p); weight (m,) -> (*)
+    Conflict: m differs; the bias does not broadcast to the result.
+    Source: PyTorch documentation, torch.nn.functional.linear.
+    """
+    (m,) = at.suffix(input, 1)
+    shape = at.shape(weight)
+    if shape.rank not in (1, 2):
+        at.need_rank(weight, 1, 2)
+    contract(at, input, weight, (len(at.shape(input).items) - 1, len(shape.items) - 1), (m, at.shape(weight).axes[-1]))
+    left = at.shape(input)
+    outs = at.shape(weight).axes[:-1]
+    result = product(at, (*left.items[:-1], *outs), input, weight)
+    for axis in (m, *outs):
+        at.sizes.mark(axis, "feature", at.line)
+    for row in left.axes[:-1]:
+        at.sizes.mark(row, "row", at.line)
+    if bias is not None:
+        broadcast_into(at, result.shape, at.shape(bias), weight, bias)
+    return result
+
+
+@op("torch.tensordot", "numpy.tensordot")
+def tensordot(at: OpContext, a: Tensor, b: Tensor, dims: Value = 2) -> Value:
+    """Sum over several axes of both at once.
+
+    dims n: the last n of a with the first n of b; dims ((i, …), (j, …)): those axes, in pairs
+    Conflict: two summed axes differ; an axis does not exist.
+    Source: PyTorch documentation, torch.tensordot.
+    """
+    left, right = at.axes(a), at.axes(b)
+    ours, theirs = _summed(at, dims, len(left))
+    for tensor, axes in ((a, ours), (b, theirs)):
+        rank = len(at.axes(tensor))
+        for i in axes:
+            if not -rank <= i < rank:
+                at.fail("axis-out-of-range", [tensor], axis=str(i), rank=str(rank))
+    ours, theirs = [i % len(left) for i in ours], [j % len(right) for j in theirs]
+    for i, j in zip(ours, theirs, strict=True):
+        contract(at, a, b, (i, j), (left[i], right[j]))
+    kept = [x for i, x in enumerate(left) if i not in ours] + [y for j, y in enumerate(right) if j not in theirs]
+    return product(at, kept, a, b)
+
+
+def _summed(at: OpContext, dims: object, rank: int) -> tuple[list[int], list[int]]:
+    if dims == 2:
+        return [rank - 2, rank - 1], [0, 1]
+    if isinstance(dims, Seq) and len(dims.items) == 2:
+        ours, theirs = (axes_of(at, item) or () for item in dims.items)
+        if len(ours) != len(theirs):
+            at.fail("wrong-rank", ["dims"], wanted=str(len(ours)), got=str(len(theirs)))
+        return list(ours), list(theirs)
+    if isinstance(dims, Seq):
+        at.lost("`dims` is no pair")
+    count = whole(at, dims) if dims is not None else None
+    number = count.value if count is not None else None
+    if number is None:
+        at.lost("`dims` is not known")
+    return [rank - number + i for i in range(number)], list(range(number))
+
+
+@op("torch.kron", "torch.Tensor.kron", "numpy.kron")
+def kron(at: OpContext, input: Tensor, other: Tensor) -> Value:
+    """The Kronecker product: sizes multiply, axis by axis, aligned at the last.
+
+    input (n, m), other (p, q) -> (n*p, m*q)
+    Source: PyTorch documentation, torch.kron.
+    """
+    left, right = at.axes(input), at.axes(other)
+    rank = max(len(left), len(right))
+    sizes = [
+        (left[i].dim if -i <= len(left) else at.axis(1).dim) * (right[i].dim if -i <= len(right) else 1)
+        for i in range(-rank, 0)
+    ]
+    return product(at, [at.axis(d) for d in sizes], input, other)
+
+
+@op("torch.linalg.multi_dot", "torch.chain_matmul", "numpy.linalg.multi_dot")
+def multi_dot(at: OpContext, tensors: Tensors) -> Value:
+    """The product of a chain of matrices; the first and the last may be vectors.
+
+    (a, b), (b, c), (c, d) -> (a, d)
+    Conflict: two neighbours do not fit.
+    Source: PyTorch documentation, torch.linalg.multi_dot.
+    """
+    result: Value = tensors[0]
+    for tensor in tensors[1:]:
+        result = matmul(at, result, tensor)
+    return result
+
+
+@op("torch.cross", "torch.Tensor.cross", "torch.linalg.cross")
+def cross(at: OpContext, input: Tensor, other: Tensor, dim: int | None = None) -> Value:
+    """The vector product along an axis of size 3.
+
+    input (*, 3), other (*, 3) -> (*, 3)
+    Source: PyTorch documentation, torch.cross.
+    """
+    return product(at, broadcast(at, input, other), input, other)
+
+
+@op("torch.trace", "torch.Tensor.trace")
+def trace(at: OpContext, input: Tensor) -> Value:
+    """The sum of a matrix's diagonal.
+
+    input (n, m) -> ()
+    Conflict: the rank is not 2.
+    Source: PyTorch documentation, torch.trace.
+    """
+    at.need_rank(input, 2)
+    return at.tensor((), input, kind="int" if input.kind == "bool" else input.kind)
+
+
+@op("torch.cdist")
+def cdist(at: OpContext, x1: Tensor, x2: Tensor, p: Value = None, compute_mode: Value = None) -> Value:
+    """The distances between all rows of two batches.
+
+    x1 (*b, n, m), x2 (*b, p, m) -> (*b, n, p)
+    Conflict: m differs; a batch axis differs.
+    Source: PyTorch documentation, torch.cdist.
+    """
+    n, m = at.suffix(x1, 2)
+    q, m2 = at.suffix(x2, 2)
+    contract(at, x1, x2, (len(at.shape(x1).items) - 1, len(at.shape(x2).items) - 1), (m, m2))
+    left, right = Shape(at.shape(x1).items[:-2]), Shape(at.shape(x2).items[:-2])
+    batch = broadcast_shapes(at, left, right, x1, x2, problem="mismatched-batch")
+    return at.tensor((*batch.items, n, q), x1)

@@ -1,5 +1,378 @@
-"""Ops: pointwise."""
+"""Elementwise operations: every axis is kept, several operands are broadcast."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Iterable
+
+from shapedoc.core.value import Bool, Dtype, Kind, NoneValue, Str, Tensor, Value
+from shapedoc.ops.axes import positions
+from shapedoc.ops.broadcast import broadcast
+from shapedoc.ops.context import OpContext
+from shapedoc.ops.registry import op
+
+__all__ = ["binary", "kind_of_dtype", "named", "promote", "unary"]
+
+_RANKING: tuple[Kind, ...] = ("bool", "int", "float", "complex")
+
+
+def named(stems: str, *spaces: str) -> list[str]:
+    """Qualified names: each of the stems in each of the spaces."""
+    return [f"{space}.{stem}" for stem in stems.split() for space in spaces]
+
+
+def promote(tensors: Iterable[Tensor]) -> tuple[Kind, Tensor]:
+    """The kind of elements that arithmetic on these tensors gives, and a tensor whose library the result has."""
+    tensors = list(tensors)
+    like = next((t for t in tensors if t.shape.items), tensors[0])
+    kinds = [t.kind for t in tensors]
+    if "" in kinds:
+        return ("complex" if "complex" in kinds else "float" if "float" in kinds else ""), like
+    return max(kinds, key=_RANKING.index), like
+
+
+def _same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
+    return at.tensor(at.shape(input), input, kind=kind, order=input.order)
+
+
+@op(
+    *named(
+        "abs absolute neg negative positive sign square relu relu6 ceil floor round trunc fix "
+        "bitwise_not nan_to_num conj conj_physical resolve_conj",
+        "torch",
+        "torch.Tensor",
+    ),
+    *named(
+        "abs absolute fabs negative positive sign square ceil floor round rint trunc fix nan_to_num conj conjugate "
+        "invert bitwise_not",
+        "numpy",
+    ),
+    *named("round conj conjugate", "numpy.ndarray"),
+    *named("neg pos invert abs", "operator"),
+    *named("relu relu6 hardtanh threshold rrelu", "torch.nn.functional"),
+)
+def unary(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """Map every element to one of the same kind.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch, pointwise ops.
+    """
+    return _same(at, input)
+
+
+@op(
+    *named(
+        "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sigmoid logit erf erfc erfinv sin cos tan asin acos "
+        "atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sinc lgamma digamma deg2rad rad2deg",
+        "torch",
+        "torch.Tensor",
+    ),
+    *named("exp expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh sinc", "numpy"),
+    *named("deg2rad rad2deg degrees radians", "numpy"),
+    *named("expit erf log1p exp2", "torch.special"),
+    *named(
+        "sigmoid tanh gelu silu mish elu selu celu leaky_relu softplus logsigmoid softsign tanhshrink hardswish "
+        "hardsigmoid hardshrink softshrink",
+        "torch.nn.functional",
+    ),
+    *named("dropout selu celu", "torch"),
+    "torch.nn.functional.dropout",
+)
+def unary_float(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """Map every element to a real number.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch, pointwise ops; torch.nn.functional, non-linear activations, dropout.
+    """
+    return _same(at, input, "complex" if input.kind == "complex" else "float")
+
+
+@op(
+    *named("isnan isinf isfinite isneginf isposinf logical_not signbit", "torch", "torch.Tensor", "numpy"),
+    *named("isreal", "torch", "torch.Tensor"),
+    "numpy.iscomplex",
+)
+def unary_bool(at: OpContext, input: Tensor) -> Value:
+    """Test every element.
+
+    input (*) -> (*), of truth values
+    Source: PyTorch documentation, torch, comparison ops.
+    """
+    return _same(at, input, "bool")
+
+
+@op(
+    *named("add sub subtract mul multiply remainder fmod bitwise_and bitwise_or bitwise_xor", "torch", "torch.Tensor"),
+    *named("bitwise_left_shift bitwise_right_shift floor_divide pow", "torch", "torch.Tensor"),
+    *named("maximum minimum fmax fmin", "torch", "torch.Tensor", "numpy"),
+    *named("gcd lcm", "torch", "torch.Tensor", "numpy"),
+    *named("add subtract multiply remainder mod fmod power float_power floor_divide", "numpy"),
+    *named("bitwise_and bitwise_or bitwise_xor left_shift right_shift", "numpy"),
+    *named("add sub mul floordiv mod pow and_ or_ xor lshift rshift", "operator"),
+    *named("rsub", "torch"),
+)
+def binary(at: OpContext, input: Tensor, other: Tensor, **settings: Value) -> Value:
+    """Combine elements, after broadcasting.
+
+    input (*), other (*) -> their broadcast
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch, pointwise ops; broadcasting semantics.
+    """
+    kind, like = promote((input, other))
+    return at.tensor(broadcast(at, input, other), like, kind=kind, order=_order(at, input, other))
+
+
+def _order(at: OpContext, input: Tensor, other: Tensor) -> tuple[int, ...] | None:
+    """The memory order of elementwise arithmetic, where it is certain: that of the only operand with axes."""
+    if not at.shape(other).items:
+        return input.order
+    return other.order if not at.shape(input).items else None
+
+
+@op(
+    *named("div divide true_divide", "torch", "torch.Tensor"),
+    *named("divide true_divide", "numpy"),
+    "operator.truediv",
+)
+def divide(at: OpContext, input: Tensor, other: Tensor, *, rounding_mode: str | None = None) -> Value:
+    """Divide elements, after broadcasting; the result is real unless it is rounded.
+
+    input (*), other (*) -> their broadcast
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch.div.
+    """
+    kind, like = promote((input, other))
+    if rounding_mode is None and kind != "complex":
+        kind = "float"
+    return at.tensor(broadcast(at, input, other), like, kind=kind, order=_order(at, input, other))
+
+
+@op(
+    *named("atan2 arctan2 hypot logaddexp logaddexp2 copysign nextafter xlogy heaviside", "torch", "torch.Tensor"),
+    *named("arctan2 hypot logaddexp logaddexp2 copysign nextafter heaviside", "numpy"),
+    *named("float_power ldexp", "torch", "torch.Tensor"),
+)
+def binary_float(at: OpContext, input: Tensor, other: Tensor) -> Value:
+    """Combine elements to real numbers, after broadcasting.
+
+    input (*), other (*) -> their broadcast
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch, pointwise ops.
+    """
+    _, like = promote((input, other))
+    return at.tensor(broadcast(at, input, other), like, kind="float")
+
+
+@op(
+    *named("eq ne lt le gt ge not_equal less less_equal greater greater_equal", "torch", "torch.Tensor"),
+    *named("logical_and logical_or logical_xor isclose", "torch", "torch.Tensor", "numpy"),
+    *named("equal not_equal less less_equal greater greater_equal", "numpy"),
+    *named("eq ne lt le gt ge", "operator"),
+)
+def compare(at: OpContext, input: Tensor, other: Tensor, **settings: Value) -> Value:
+    """Compare elements, after broadcasting.
+
+    input (*), other (*) -> their broadcast, of truth values
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch, comparison ops.
+    """
+    _, like = promote((input, other))
+    return at.tensor(broadcast(at, input, other), like, kind="bool")
+
+
+@op(*named("equal allclose", "torch", "torch.Tensor"), *named("allclose array_equal array_equiv", "numpy"))
+def same_elements(at: OpContext, input: Tensor, other: Tensor, *options: Value, **settings: Value) -> Value:
+    """Whether all elements agree: a truth value of Python.
+
+    Source: PyTorch documentation, torch.equal.
+    """
+    return Bool()
+
+
+@op(*named("clamp clip", "torch", "torch.Tensor"), "torch.clamp_min", "torch.clamp_max", "torch.Tensor.clamp_min",
+    "torch.Tensor.clamp_max", "numpy.clip", "numpy.ndarray.clip")  # fmt: skip
+def clamp(at: OpContext, input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Value:
+    """Bound every element by numbers or by tensors, which are broadcast.
+
+    input (*), min (*), max (*) -> their broadcast
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch.clamp.
+    """
+    tensors = [input, *(t for t in (min, max) if t is not None)]
+    kind, _ = promote(tensors)
+    plain = all(not at.shape(t).items for t in tensors[1:])
+    return at.tensor(broadcast(at, *tensors), input, kind=kind, order=input.order if plain else None)
+
+
+@op(*named("masked_fill", "torch", "torch.Tensor"))
+def masked_fill(at: OpContext, input: Tensor, mask: Tensor, value: Tensor) -> Value:
+    """Put a number where the mask is true; both are broadcast.
+
+    input (*), mask (*), value () -> the broadcast of input and mask
+    Conflict: two sizes meet that differ, and neither is 1; the value has axes.
+    Source: PyTorch documentation, torch.Tensor.masked_fill.
+    """
+    rank = at.shape(value).rank
+    if rank is not None and rank > 0:
+        at.conflict("wrong-rank", [value], wanted="0", got=str(rank))
+    shape = broadcast(at, input, mask)
+    keeps = len(shape.items) == len(at.shape(input).items)
+    return at.tensor(shape, input, order=input.order if keeps else None)
+
+
+@op("torch.where", "torch.Tensor.where", "numpy.where")
+def where(at: OpContext, condition: Tensor, input: Tensor | None = None, other: Tensor | None = None) -> Value:
+    """Choose elements of one tensor or another; all three are broadcast.
+
+    condition (*), input (*), other (*) -> their broadcast; the condition alone -> as ``nonzero(as_tuple=True)``
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch.where.
+    """
+    if input is None or other is None:
+        at.lost("the places of true elements")
+    kind, like = promote((input, other))
+    if not like.shape.items:
+        like = condition
+    return at.tensor(broadcast(at, condition, input, other), like, kind=kind)
+
+
+@op("torch.lerp", "torch.Tensor.lerp")
+def lerp(at: OpContext, input: Tensor, end: Tensor, weight: Tensor) -> Value:
+    """Go from one tensor to another, part of the way.
+
+    input (*), end (*), weight (*) -> their broadcast
+    Source: PyTorch documentation, torch.lerp.
+    """
+    return at.tensor(broadcast(at, input, end, weight), input)
+
+
+@op(*named("addcmul addcdiv", "torch", "torch.Tensor"))
+def addcmul(at: OpContext, input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Value = NoneValue()) -> Value:
+    """Add a product or a quotient.
+
+    input (*), tensor1 (*), tensor2 (*) -> their broadcast
+    Source: PyTorch documentation, torch.addcmul, torch.addcdiv.
+    """
+    return at.tensor(broadcast(at, input, tensor1, tensor2), input, kind=promote((input, tensor1, tensor2))[0])
+
+
+@op("torch.nn.functional.normalize")
+def normalize(
+    at: OpContext, input: Tensor, p: Value = NoneValue(), dim: Value = NoneValue(), eps: Value = NoneValue()
+) -> Value:
+    """Divide by the norm along an axis (1 by default).
+
+    input (*) -> (*)
+    Conflict: no such axis.
+    Source: PyTorch documentation, torch.nn.functional.normalize.
+    """
+    positions(at, input, dim, default=1)
+    return _same(at, input)
+
+
+@op(*named("fill_ copy_ zero_ normal_ uniform_ exponential_ random_", "torch.Tensor"))
+def overwrite(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """Put other elements in place.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.fill_, torch.Tensor.normal_.
+    """
+    return _identity(at, input)
+
+
+def _identity(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
+    result = _same(at, input, kind)
+    result.learned = input.learned
+    return result
+
+
+@op(
+    *named(
+        "detach clone cpu cuda requires_grad_ data grad real pin_memory share_memory_",
+        "torch.Tensor",
+    ),
+    *named("detach clone real", "torch"),
+    *named("copy real imag asarray ascontiguousarray asfortranarray asanyarray", "numpy"),
+    *named("copy real", "numpy.ndarray"),
+    "copy.copy",
+    "copy.deepcopy",
+)
+def identity(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """The same elements, perhaps elsewhere.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.
+    """
+    return _identity(at, input)
+
+
+@op(*named("float double half bfloat16", "torch.Tensor"))
+def to_float(at: OpContext, input: Tensor, **settings: Value) -> Value:
+    """The elements as real numbers.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.float.
+    """
+    return _identity(at, input, "float")
+
+
+@op(*named("int long short char byte", "torch.Tensor"))
+def to_int(at: OpContext, input: Tensor, **settings: Value) -> Value:
+    """The elements as whole numbers.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.long.
+    """
+    return _identity(at, input, "int")
+
+
+@op("torch.Tensor.bool")
+def to_bool(at: OpContext, input: Tensor, **settings: Value) -> Value:
+    """The elements as truth values.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.bool.
+    """
+    return _identity(at, input, "bool")
+
+
+@op(*named("to type type_as", "torch.Tensor"), "numpy.ndarray.astype", "numpy.astype")
+def to(at: OpContext, input: Tensor, *target: Value, **settings: Value) -> Value:
+    """The elements as another dtype, on another device, or both as those of another tensor.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.to.
+    """
+    value = at.bound.get("target")
+    given = [*target, *settings.values()]
+    kind: Kind | None = None
+    for item in _flat(value, given):
+        found = kind_of_dtype(item)
+        kind = found if found is not None else kind
+    return _identity(at, input, kind)
+
+
+def _flat(value: Value | None, given: list[Value]) -> list[Value]:
+    items = getattr(value, "items", None)
+    return [*(items if isinstance(items, tuple) else ()), *given]
+
+
+def kind_of_dtype(value: Value) -> Kind | None:
+    """What elements a dtype makes; None for what is no dtype."""
+    match value:
+        case Dtype(kind=kind):
+            return kind
+        case Tensor(kind=kind):
+            return kind
+        case Str(value=str(text)):
+            for kind, words in _WORDS.items():
+                if any(word in text.lower() for word in words):
+                    return kind
+    return None
+
+
+_WORDS: dict[Kind, tuple[str, ...]] = {
+    "bool": ("bool",),
+    "int": ("int", "long", "short", "byte", "char"),
+    "float": ("float", "double", "half"),
+    "complex": ("complex",),
+}

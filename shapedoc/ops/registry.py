@@ -55,11 +55,14 @@ _MODULES = (
     "numpy_ops",
     "numpy_random",
     "packed",
+    "pieces",
     "pointwise",
     "pooling",
     "recurrent",
     "reduce",
+    "repeat",
     "transformer",
+    "view",
 )
 
 

@@ -1,0 +1,67 @@
+"""Sizes as arguments: what `view`, `expand` and `zeros` are given, one by one, as a tuple or as another's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import Bool, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
+from shapedoc.ops.context import OpContext
+
+__all__ = ["axes_of", "extents", "is_sizes", "whole"]
+
+
+def whole(at: OpContext, value: Value) -> Dim | None:
+    """A value as a size, with all that is known put in; None where it is no whole number."""
+    if isinstance(value, Opaque):
+        value = value.as_int() or value
+    if isinstance(value, Int):
+        return at.sizes.resolve(value.dim)
+    if isinstance(value, Bool) and value.value is not None:
+        return Dim.of(int(value.value))
+    return None
+
+
+def is_sizes(value: Value) -> bool:
+    """Whether a value is one size or several."""
+    return isinstance(value, Int | Seq | SizeOf)
+
+
+def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
+    """Sizes as the axes they ask for; -1 stays an axis of size -1, a size that is not known is a fresh one.
+
+    The axes of another tensor's shape come as a copy without their identity; its unknown run comes as it is.
+    Lost where the number of sizes is not known, unless it is the run of a tensor.
+    """
+    match value:
+        case Seq(items=items, rest=rest):
+            found = [item for v in items for item in extents(at, v)]
+            if rest is not None:
+                found.append(Run())
+            if sum(isinstance(item, Run) for item in found) > 1:
+                at.lost("rank unknown")
+            return tuple(found)
+        case SizeOf(tensor=tensor):
+            shape = at.shape(tensor)
+            return tuple(i if isinstance(i, Run) else Axis(i.dim, visible=i.visible) for i in shape.items)
+        case _:
+            dim = whole(at, value)
+            if dim is not None:
+                return (Axis(dim, visible=dim.const == 1),)
+            if isinstance(value, Unknown | Opaque):
+                return (at.fresh(),)
+            at.lost("a size is no whole number")
+
+
+def axes_of(at: OpContext, value: Value, tensors: Sequence[Tensor] = ()) -> tuple[int, ...] | None:
+    """Literal axis numbers, one or several; None for None. Lost where one is not known."""
+    match value:
+        case Seq(items=items, rest=None):
+            return tuple(n for v in items for n in axes_of(at, v) or ())
+        case _:
+            dim = whole(at, value)
+            number = dim.value if dim is not None else None
+            if number is None:
+                at.lost("an axis is not known")
+            return (number,)
