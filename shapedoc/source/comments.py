@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from shapedoc.source.ir import Comment
+from shapedoc.source.parse import normalise
 
 __all__ = ["find_comments"]
 
@@ -28,10 +29,16 @@ _AFTER_BRACE = re.compile(r"""[{].*(?:["'#]|[}]{2})""", re.DOTALL)
 
 
 def find_comments(text: str) -> list[Comment]:
-    """Every comment of `text`, which parses and whose lines end in ``\\n``, in order."""
+    """Every comment of `text` in order; of a text that does not parse, what looks like one."""
     if "#" not in text:
         return []
-    return _Scan(text).run()
+    scan = _Scan(normalise(text))
+    try:
+        scan.run()
+    except RecursionError:
+        # f-strings nested hundreds deep, which no Python parses
+        return scan.found
+    return scan.found
 
 
 class _Scan:
@@ -43,7 +50,8 @@ class _Scan:
         self.line = 1
         self.counted = 0
 
-    def run(self) -> list[Comment]:
+    def run(self) -> None:
+        """Find every comment."""
         text, position = self.text, 0
         search = _TOKEN.search
         last = text.rfind("#")
@@ -54,7 +62,6 @@ class _Scan:
                 self.comment(start, position)
             elif self.formatted(start) and _may_nest(text, start, position):
                 position = self.string(start)
-        return self.found
 
     def comment(self, start: int, end: int) -> None:
         """Note the comment that stands from `start` to `end`."""

@@ -128,3 +128,16 @@ def test_nested_f_strings(text: str, expected: list[str]) -> None:
 def test_the_scan_agrees_with_tokenize_on_any_sequence_of_pieces(pieces: list[str]) -> None:
     text = "(" + " ".join(pieces) + "\n)\n"
     assert by_scan(text) == by_tokenize(text)
+
+
+@given(st.text(alphabet="f'\"{}#\\\n\r:x ", max_size=60))
+def test_no_text_is_too_broken(text: str) -> None:
+    lines = normalise(text).split("\n")
+    for comment in find_comments(text):
+        line, column, _, end = comment.span
+        assert lines[line - 1][column] == "#"
+        assert end == len(lines[line - 1])
+
+
+def test_nesting_without_end() -> None:
+    assert find_comments("# a\n" + "f'{" * 10_000)[0].text == "a"
