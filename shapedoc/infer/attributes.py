@@ -22,13 +22,14 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
+from shapedoc.core.verdict import Lost
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.values import BoundMethod, Class, Container, Function, Instance, LocalModule, Super, Symbolic
 from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
 
-__all__ = ["TENSOR_ONLY", "get", "shape_of", "size_at", "spliced"]
+__all__ = ["TENSOR_ONLY", "get", "shape_of", "size_at"]
 
 _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
@@ -121,11 +122,6 @@ def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
     return Int(known[index].dim)
 
 
-def spliced(m: Machine, items: list[Value], value: Value, node: ir.Expr) -> Value:
-    """A display with ``*value`` in it, where what `value` holds is unknown."""
-    return Unknown("a list of unknown length")
-
-
 def _of_tensor(m: Machine, tensor: Tensor, name: str, node: ir.Attribute) -> Value:
     match name:
         case "shape":
@@ -195,7 +191,10 @@ def _of_layer(m: Machine, value: Layer, name: str, node: ir.Attribute) -> Value:
             return config
     entry = find_layer(value.kind)
     if entry is not None and entry.parameters is not None and name not in value.parameters:
-        value.parameters.update(entry.parameters(value, m.sizes))
+        try:
+            value.parameters.update(entry.parameters(value, m.sizes))
+        except Lost as lost:
+            return Unknown(lost.reason)
         for label, tensor in value.parameters.items():
             tensor.name = tensor.name or f"{value.name or value.kind.rsplit('.', 1)[-1]}.{label}"
     if name in value.parameters:

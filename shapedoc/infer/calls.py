@@ -33,6 +33,7 @@ from shapedoc.infer.values import (
     Function,
     Instance,
     Partial,
+    SizePart,
     Super,
     Symbolic,
 )
@@ -74,6 +75,8 @@ def arguments(m: Machine, node: ir.Call) -> tuple[list[Arg], dict[str, Arg], boo
                 args.extend(Arg(v, arg) for v in value.items)
             case SizeOf() if m.sizes.shape(value.tensor.shape).rank is not None:
                 args.extend(Arg(Int(a.dim), arg) for a in m.sizes.shape(value.tensor.shape).axes)
+            case SizePart() | SizeOf():
+                args.append(Arg(value, arg))
             case _:
                 rest = True
     keywords: dict[str, Arg] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
+from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Value
 from shapedoc.infer import calls, expressions, loops, statements
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
 from shapedoc.infer.stated import Statements
@@ -187,7 +187,8 @@ def _parameters(
         value = _from_default(default, size=size)
         if value is None:
             if p.name not in symbols:
-                symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], source=p.name)
+                hint = "none" if isinstance(default, NoneValue) else ""
+                symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], hint=hint)
             value = symbols[p.name]
             if default is not None and isinstance(default, Int) and size:
                 value = symbols[p.name].as_int()
@@ -204,8 +205,6 @@ def _from_default(default: Value | None, *, size: bool) -> Value | None:
             return Float()
         case Int() if default.dim.value is not None and (default.dim.value <= 1 or not size):
             return default
-        case NoneValue():
-            return Unknown("optional, None by default")
     return None
 
 

@@ -26,7 +26,7 @@ from shapedoc.infer.join import join, snapshot
 from shapedoc.infer.machine import EVALUATE, Arg, Machine
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import Builtin, Function, Symbolic
+from shapedoc.infer.values import Builtin, Function, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__: list[str] = []
@@ -142,8 +142,9 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
         case "+", Seq(), Seq():
             values = [*left.items, *right.items, *(r for r in (left.rest, right.rest) if r is not None)]
             return Seq((), left.kind, join(m, values, node))
-        case "+", (Seq() | SizeOf()), (Seq() | SizeOf()):
-            return Unknown("shape of unknown rank")
+        case "+", (Seq() | SizeOf() | SizePart()), (Seq() | SizeOf() | SizePart()):
+            parts = [p.items if isinstance(p, Seq) else (p,) for p in (left, right)]
+            return Seq((*parts[0], *parts[1]))
         case "*", Seq(rest=None), Int():
             return _repeat(m, left, right)
         case "*", Int(), Seq(rest=None):
@@ -309,8 +310,10 @@ def sequence(m: Machine, node: ir.Sequence) -> Value:
                 items.extend(value.items)
             case SizeOf() if m.sizes.shape(value.tensor.shape).rank is not None:
                 items.extend(Int(a.dim) for a in m.sizes.shape(value.tensor.shape).axes)
+            case SizePart() | SizeOf():
+                items.append(value)
             case _:
-                return attributes.spliced(m, items, value, node)
+                return Unknown("a list of unknown length")
     return Seq(tuple(items), node.kind)
 
 

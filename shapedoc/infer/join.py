@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine
-from shapedoc.infer.values import Instance
+from shapedoc.infer.values import Instance, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
@@ -90,6 +90,11 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
     tensors = [v for v in values if isinstance(v, Tensor)]
     if tensors and len(tensors) == len(values):
         return _join_tensors(machine, tensors, node)
+    symbols = [v for v in values if isinstance(v, Symbolic)]
+    if tensors and len(tensors) + len(symbols) == len(values):
+        return _join_default(machine, tensors, symbols, node)
+    if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
+        return machine.fresh_int()
     if tensors:
         others = [as_tensor(v) for v in values if isinstance(v, Unknown)]
         if len(others) + len(tensors) == len(values):
@@ -142,6 +147,18 @@ def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> T
     for other in shapes[1:]:
         shape = _join_shapes(machine, shape, other)
     return machine.phi(node, tensors, shape)
+
+
+def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence[Symbolic], node: Where) -> Tensor:
+    """A parameter that is replaced where it was not given: it has the shape of what replaces it."""
+    given = [s.as_tensor() for s in symbols]
+    known = [t for t in given if not machine.sizes.shape(t.shape).is_unknown]
+    if known:
+        return _join_tensors(machine, [*tensors, *given], node)
+    shape = machine.sizes.shape(tensors[0].shape)
+    for other in tensors[1:]:
+        shape = _join_shapes(machine, shape, machine.sizes.shape(other.shape))
+    return machine.phi(node, [*tensors, *given], shape)
 
 
 def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:

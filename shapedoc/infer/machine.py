@@ -72,7 +72,7 @@ class Machine:
     """One analysis of one file; `begin` starts an entry with nothing known of sizes."""
 
     max_depth = 14
-    max_steps = 40_000
+    max_steps = 16_000
 
     def __init__(self, trace: Trace, sources: Sources) -> None:
         self.trace = trace

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.trace import Operand
 from shapedoc.core.value import (
     Bool,
     DictValue,
@@ -20,9 +22,9 @@ from shapedoc.core.value import (
 )
 from shapedoc.infer.attributes import shape_of, size_at
 from shapedoc.infer.join import join
-from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.subscripts import key_of
-from shapedoc.infer.values import Container
+from shapedoc.infer.values import Container, SizePart
 from shapedoc.ops.registry import find
 from shapedoc.source import ir
 
@@ -40,6 +42,8 @@ def tensor_method(
     plain = _about_shape(m, tensor, method, args, keywords, node)
     if plain is not None:
         return plain
+    if any(_partial(a.value) for a in args):
+        return _with_parts(m, tensor, method, args, node, where)
     prefix = "numpy.ndarray" if tensor.library == "numpy" else "torch.Tensor"
     qualified = f"{prefix}.{method}"
     in_place = method.endswith("_") and not method.endswith("__")
@@ -50,6 +54,37 @@ def tensor_method(
     result = m.operate(qualified, node, [Arg(tensor, where), *args], keywords, rest=rest)
     if in_place and where is not None and isinstance(result, Tensor):
         assign_back(m, where, result)
+    return result
+
+
+def _partial(value: Value) -> bool:
+    if isinstance(value, Seq):
+        return any(isinstance(v, SizePart | SizeOf) for v in value.items)
+    return isinstance(value, SizePart)
+
+
+def _with_parts(
+    m: Machine, tensor: Tensor, method: str, args: Sequence[Arg], node: Node, where: ir.Expr | None
+) -> Value:
+    """``x.view(*x.shape[:-1], n_heads, d_head)`` where the rank of x is unknown: the unknown part goes through."""
+    if method not in ("view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"):
+        return m.unknown_call(f".{method} with a part of a shape", node, [Arg(tensor, where), *args], {})
+    items: list[Axis | Run] = []
+    for value in (v for a in args for v in (a.value.items if isinstance(a.value, Seq) else (a.value,))):
+        match value:
+            case SizePart():
+                items.extend(value.items)
+            case SizeOf():
+                items.extend(m.sizes.shape(value.tensor.shape).items)
+            case Int() if value.dim.const != -1:
+                items.append(Axis(value.dim, visible=value.dim.const == 1))
+            case _:
+                items.append(Axis(m.sizes.fresh(line=node.span[0])))
+    if sum(isinstance(i, Run) for i in items) > 1:
+        items = [Run()]
+    result = Tensor(Shape(tuple(items)), tensor.kind, tensor.library)
+    span = span_of(where, m.path) if where is not None else None
+    m.emit(f"torch.Tensor.{method}", node, (Operand("input", tensor, span=span, shape=tensor.shape),), result)
     return result
 
 

@@ -249,7 +249,7 @@ def _assume(m: Machine, test: ir.Expr, holds: bool) -> Signal:
         return ""
     if isinstance(test, ir.Name) and not holds:
         value = m.lookup(test.id)
-        if isinstance(value, Unknown) and not value.events and value.reason.startswith("optional"):
+        if isinstance(value, Symbolic) and value.hint == "none" and not value.size:
             m.frame.variables[test.id] = NoneValue()
     if not isinstance(test, ir.Compare) or len(test.ops) != 1:
         return ""

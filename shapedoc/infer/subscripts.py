@@ -21,7 +21,7 @@ from shapedoc.core.value import (
 from shapedoc.infer.attributes import size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import Container, Symbolic
+from shapedoc.infer.values import Container, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["key_of", "settle_index", "subscript"]
@@ -138,6 +138,9 @@ def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Val
                 return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low, 0)))
             if (low is None or low >= 0) and high is not None and 0 <= high <= 8:
                 return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low or 0, high)))
+            if (low is None or low >= 0) and high is not None and -8 <= high < 0:
+                size_at(m, value.tensor, high, node.span[0])
+                return SizePart(m.sizes.shape(value.tensor.shape).items[low or 0 : high])
     return Unknown("a part of the shape of a tensor of unknown rank")
 
 

@@ -5,11 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Run, Shape
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Float, Int, Opaque, Seq, Tensor, Value
 from shapedoc.source import ir
 
-__all__ = ["BoundMethod", "Builtin", "Class", "Container", "Function", "Instance", "LocalModule", "Partial", "Range", "Super", "Symbolic"]
+__all__ = [
+    "BoundMethod",
+    "Builtin",
+    "Class",
+    "Container",
+    "Function",
+    "Instance",
+    "LocalModule",
+    "Partial",
+    "Range",
+    "SizePart",
+    "Super",
+    "Symbolic",
+]
 
 
 @dataclass(slots=True, eq=False)
@@ -114,6 +127,13 @@ class Range(Opaque):
     step: Int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SizePart(Opaque):
+    """A part of the shape of a tensor of unknown rank: ``x.shape[:-1]``."""
+
+    items: tuple[Axis | Run, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Builtin(Opaque):
     """A function of Python's own."""
@@ -160,7 +180,8 @@ class Symbolic(Opaque):
 
     def as_int(self) -> Int:
         if self._int is None:
-            sym = Sym(self.name, flexible=not self.size, owner=self.owner, origin=f"parameter `{self.name}`", line=self.line)
+            origin = f"parameter `{self.name}`"
+            sym = Sym(self.name, flexible=not self.size, owner=self.owner, origin=origin, line=self.line)
             self._int = Int(Dim.of(sym), self.name)
         return self._int
 
