@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from shapedoc.ops.registry import LayerOp, Op, table
@@ -89,26 +89,26 @@ def _rules_index(rules: Iterable[Rule]) -> Iterator[str]:
 def _ops_page(ops: Mapping[str, Op], layers: Mapping[str, LayerOp]) -> Iterator[str]:
     yield "# Operations"
     yield ""
-    yield f"{len(ops)} names of functions and methods, and {len(layers)} layers, have their shapes written out. "
+    yield f"{len(ops)} names of functions and methods, and {len(layers)} layers, have their shapes written out."
     yield "The result of anything else is unknown; `shapedoc shapes --unknown FILE` says where that cost knowledge."
-    entries = {id(entry): entry for entry in ops.values()}.values()
-    kinds = {layer.forward.family for layer in layers.values()}
-    for family in sorted({entry.family for entry in entries} | kinds):
+    entries = [(entry, entry.names) for entry in {id(entry): entry for entry in ops.values()}.values()]
+    by_function: dict[object, list[str]] = {}
+    for kind, layer in sorted(layers.items()):
+        by_function.setdefault(layer.forward.function, []).append(kind)
+    entries += [(layers[kinds[0]].forward, tuple(kinds)) for kinds in by_function.values()]
+    for family in sorted({entry.family for entry, _ in entries}):
         yield from ("", f"## {family.removesuffix('_ops').replace('_', ' ')}")
-        for entry in sorted((e for e in entries if e.family == family), key=lambda e: e.name):
-            others = ", ".join(f"`{name}`" for name in entry.names[1:])
-            yield from _entry(entry.name, entry, f"Also: {others}." if others else "")
-        for layer in sorted((one for one in layers.values() if one.forward.family == family), key=lambda one: one.kind):
-            yield from _entry(layer.kind, layer.forward, "")
+        for entry, names in sorted((e for e in entries if e[0].family == family), key=lambda e: e[1]):
+            yield from _entry(entry, names)
 
 
-def _entry(name: str, entry: Op, also: str) -> Iterator[str]:
+def _entry(entry: Op, names: Sequence[str]) -> Iterator[str]:
     title, _, body = inspect.cleandoc(entry.function.__doc__ or "").partition("\n")
-    yield from ("", f"### `{name}`", "", title)
+    yield from ("", f"### `{names[0]}`", "", title)
     if body.strip():
         yield from ("", "```text", *body.strip().splitlines(), "```")
-    if also:
-        yield from ("", also)
+    if len(names) > 1:
+        yield from ("", f"Also: {', '.join(f'`{name}`' for name in names[1:])}.")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.engine.request import RequestError
 
 if TYPE_CHECKING:
-    from pathspec import PathSpec
+    from pathspec import GitIgnoreSpec
 
 __all__ = ["Selection"]
 
@@ -95,7 +95,7 @@ def _severity(word: str) -> Severity:
             raise RequestError(f"`{word}` is no severity; there are: error, warning, note")
 
 
-def _spec(pattern: str) -> PathSpec:
+def _spec(pattern: str) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines([pattern])

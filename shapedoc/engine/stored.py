@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import cast
 
@@ -35,6 +34,12 @@ def finding_from_plain(data: object) -> Finding:
             "path": str(path),
             "span": span,
             "message": str(message),
+            "function": str(function),
+            "tensor": str(tensor),
+            "actual": str(actual),
+            "expected": str(expected),
+            "why": str(why),
+            "help": str(help_),
             "labels": [*labels],
             "notes": [*notes],
             "fix": fix,
@@ -48,13 +53,13 @@ def finding_from_plain(data: object) -> Finding:
                 path,
                 _span(span),
                 message,
-                function=_text(data, "function"),
-                tensor=_text(data, "tensor"),
-                actual=_text(data, "actual"),
-                expected=_text(data, "expected"),
+                function=function,
+                tensor=tensor,
+                actual=actual,
+                expected=expected,
                 labels=tuple(_label(label) for label in labels),
-                why=_text(data, "why"),
-                help=_text(data, "help"),
+                why=why,
+                help=help_,
                 notes=tuple(str(note) for note in notes),
                 fix=_fix(fix),
                 test=test,
@@ -112,10 +117,3 @@ def _edit(data: object) -> Edit:
             return Edit(_span(span), text)
         case _:
             raise NotStored("not an edit")
-
-
-def _text(data: Mapping[str, object], key: str) -> str:
-    text = data.get(key)
-    if not isinstance(text, str):
-        raise NotStored(f"{key} is no text")
-    return text
