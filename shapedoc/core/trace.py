@@ -37,13 +37,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """One argument: its parameter name in the op, the source text and span, the value, and its shape at that time."""
+    """One argument: its parameter name in the op, the source text and span, the value, and its shape at that time.
+
+    parts: the elements of a list or tuple that is written out, one by one; the second of `tensors` is ``tensors[1]``.
+    """
 
     name: str
     value: Value
     text: str = ""
     span: Span | None = None
     shape: Shape | None = None
+    parts: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,13 @@ class Event:
         return _SYNONYMS.get(name, name)
 
     def operand(self, name: str) -> Operand | None:
-        """The operand of this name."""
+        """The operand of this name, or the part of one (``tensors[1]``)."""
         for operand in self.operands:
             if operand.name == name:
                 return operand
+            for part in operand.parts:
+                if part.name == name:
+                    return part
         return None
 
     def value(self, name: str) -> Value | None:
@@ -130,7 +137,7 @@ class Trace:
     entries: list[tuple[str, int, int, Sizes]] = field(default_factory=list)
     stated: list[Stated] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

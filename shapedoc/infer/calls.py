@@ -127,6 +127,8 @@ def _call_library(
     special = library.find(qualified)
     if special is not None:
         return special(m, args, keywords, node)
+    if qualified.startswith("torch.nn.init.") and args:
+        return args[0].value
     if find_layer(qualified) is not None:
         return build(m, qualified, args, keywords, node, rest)
     if find(qualified) is not None:

@@ -14,11 +14,11 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Value
 from shapedoc.infer import calls, expressions, loops, statements
+from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
 from shapedoc.infer.stated import Statements
-from shapedoc.infer.values import Class, Function, Instance, Symbolic
+from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
 from shapedoc.source import ir
-from shapedoc.source.names import resolve_import
 
 __all__ = ["Sources", "analyse"]
 
@@ -38,11 +38,6 @@ def analyse(
     Statements(module, m)
     Walk(m, module).all()
     return trace
-
-
-def load_library(m: Machine, node: ir.Import) -> dict[str, Value]:
-    """Imports as names of a library; relative ones are not followed."""
-    return {name: Library(qualified) for name, qualified in resolve_import(node).items()}
 
 
 @dataclass(slots=True)
@@ -70,7 +65,7 @@ class Walk:
         m.driver = True
         m.globals["__name__"] = Str("__main__" if m.sources.driver else "imported")
         m.frames = [Frame("", m.globals, {})]
-        body = self.module.body if m.sources.driver else [s for s in self.module.body if _defines(s)]
+        body = self.module.body if m.sources.driver else [s for s in self.module.body if defines(s)]
         start = len(m.trace.events)
         for statement in body:
             try:
@@ -148,16 +143,6 @@ class Walk:
 Runner = Callable[[dict[str, Symbolic]], None]
 
 
-def _defines(statement: ir.Stmt) -> bool:
-    """Whether a statement of the file defines something rather than drives it."""
-    match statement:
-        case ir.Import() | ir.FunctionDef() | ir.ClassDef() | ir.Try():
-            return True
-        case ir.Assign(value=ir.Const()):
-            return True
-    return False
-
-
 def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
     """Keep what this walk learnt of the parameters; a summary of it, to see whether anything is new."""
     summary: dict[int, str] = {}
@@ -199,7 +184,7 @@ def _parameters(
 def _from_default(default: Value | None, *, size: bool) -> Value | None:
     """What a default says of a parameter: a flag, a small number and a string are taken as they are."""
     match default:
-        case Bool() | Str():
+        case Bool() | Str() | Library() | Class() | Function() | Partial():
             return default
         case Float():
             return Float()

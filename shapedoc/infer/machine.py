@@ -235,6 +235,8 @@ class Machine:
     ) -> Value:
         """Record a call that is not in the table; the result still knows what it came from."""
         reason = f"no op for {name}"
+        if not any(_holds_tensor(a.value) for a in (*args, *keywords.values())):
+            return Unknown(reason)
         self.trace.unknown[reason] = self.trace.unknown.get(reason, 0) + 1
         operands = tuple(self._operand(str(i), a.value, a.node) for i, a in enumerate(args))
         operands += tuple(self._operand(k, a.value, a.node) for k, a in keywords.items())
@@ -264,7 +266,17 @@ class Machine:
             as_tensor = getattr(value, "_tensor", None)
             tensor = as_tensor if isinstance(as_tensor, Tensor) else value
         shape = tensor.shape if isinstance(tensor, Tensor) else None
-        return Operand(name, tensor, span=span_of(node, self.path) if node is not None else None, shape=shape)
+        span = span_of(node, self.path) if node is not None else None
+        return Operand(name, tensor, span=span, shape=shape, parts=self._parts(name, value, node))
+
+    def _parts(self, name: str, value: Value, node: ir.Expr | None) -> tuple[Operand, ...]:
+        """The elements of a list that is written out."""
+        if not isinstance(value, Seq) or not isinstance(node, ir.Sequence) or len(node.items) != len(value.items):
+            return ()
+        if any(isinstance(item, ir.Starred) for item in node.items):
+            return ()
+        pairs = zip(value.items, node.items, strict=True)
+        return tuple(self._operand(f"{name}[{i}]", item, part) for i, (item, part) in enumerate(pairs))
 
     def _own(self, value: Value, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> Value:
         """The result as a value of its own, where the op handed an argument through."""
@@ -336,6 +348,19 @@ def replace_tensor(tensor: Tensor) -> Tensor:
         source=tensor.source if tensor.source == "packed" else "",
         number=tensor.number,
     )
+
+
+def _holds_tensor(value: Value) -> bool:
+    match value:
+        case Tensor():
+            return True
+        case Seq():
+            return any(_holds_tensor(v) for v in value.items) or (value.rest is not None and _holds_tensor(value.rest))
+        case DictValue():
+            return any(_holds_tensor(v) for v in value.items.values())
+        case Unknown():
+            return bool(value.events)
+    return bool(getattr(value, "used_as_tensor", False))
 
 
 def _claim(value: Value, index: int) -> None:

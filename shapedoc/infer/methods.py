@@ -174,9 +174,10 @@ def _of_list(m: Machine, seq: Seq, method: str, values: Sequence[Value], where: 
         if where is not None:
             assign_back(m, where, Seq((), "list", one))
         if method == "pop" and seq.rest is None and every:
-            number = values[0].dim.value if values and isinstance(values[0], Int) else -1
-            if number is not None and -len(every) <= number < len(every):
-                return every[number]
+            first = values[0] if values else None
+            number = first.dim.value if isinstance(first, Int) else -1 if first is None else None
+            if number is not None and -len(seq.items) <= number < len(seq.items):
+                return seq.items[number]
         return one if method == "pop" else NoneValue()
     elif method == "copy":
         return seq

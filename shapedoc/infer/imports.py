@@ -1,0 +1,143 @@
+"""Imports of other files under the linted paths: their definitions are walked once, as the file's own are.
+
+What happens in an imported file is reported when that file is analysed; here it serves to know what its functions and
+classes make of their arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from shapedoc.cache import digest_of_file
+from shapedoc.core.finding import FileError
+from shapedoc.core.value import Library, Value
+from shapedoc.infer.machine import Frame, Machine
+from shapedoc.infer.values import LocalModule
+from shapedoc.source import ir, lower_ast
+from shapedoc.source.names import resolve_import
+from shapedoc.source.parse import SourceError
+from shapedoc.source.read import read_source
+
+__all__ = ["FileLoader", "load_library"]
+
+_MAX_FILES = 24
+_MAX_BYTES = 400_000
+_LIBRARIES = frozenset(("torch", "numpy", "einops", "math", "copy", "functools", "typing", "collections", "jaxtyping"))
+
+
+def load_library(m: Machine, node: ir.Import) -> dict[str, Value]:
+    """Imports as names of a library; those of other files are not followed."""
+    return {name: Library(qualified) for name, qualified in resolve_import(node).items()}
+
+
+class FileLoader:
+    """Finds the file that an import means, and walks its definitions.
+
+    path: the file under analysis. roots: the linted paths; nothing outside them is read.
+    """
+
+    def __init__(self, path: str, roots: Sequence[str]) -> None:
+        self.path = Path(path)
+        self.roots = [r for r in (Path(r).resolve() for r in roots) if r.is_dir()]
+        self.loaded: dict[Path, LocalModule] = {}
+
+    def __call__(self, m: Machine, node: ir.Import) -> dict[str, Value]:
+        """The names that an import statement binds."""
+        names = load_library(m, node)
+        if not self.roots or (node.level == 0 and self._first(node) in _LIBRARIES):
+            return names
+        here = Path(m.path) if m.path else self.path
+        if node.module is None and node.level == 0:
+            for name, alias in node.names:
+                module = self._load(m, self._find(here, 0, name))
+                if module is not None and (alias or "." not in name):
+                    names[alias or name] = module
+            return names
+        module = self._load(m, self._find(here, node.level, node.module or ""))
+        for name, alias in node.names:
+            if name == "*":
+                if module is not None:
+                    names.update({k: v for k, v in module.names.items() if not k.startswith("_")})
+                continue
+            value = module.names.get(name) if module is not None else None
+            if value is None:
+                dotted = f"{node.module}.{name}" if node.module else name
+                value = self._load(m, self._find(here, node.level, dotted))
+            if value is not None:
+                names[alias or name] = value
+        names.pop("*", None)
+        return names
+
+    @staticmethod
+    def _first(node: ir.Import) -> str:
+        return (node.module or node.names[0][0]).split(".")[0]
+
+    def _find(self, here: Path, level: int, dotted: str) -> Path | None:
+        parts = [p for p in dotted.split(".") if p]
+        folder = here.resolve().parent
+        if level:
+            for _ in range(level - 1):
+                folder = folder.parent
+            return self._file(folder, parts)
+        while True:
+            found = self._file(folder, parts)
+            if found is not None:
+                return found
+            if not self._inside(folder.parent) or folder.parent == folder:
+                return None
+            folder = folder.parent
+
+    def _file(self, folder: Path, parts: Sequence[str]) -> Path | None:
+        place = folder.joinpath(*parts)
+        for candidate in (place.with_name(place.name + ".py") if parts else None, place / "__init__.py"):
+            if candidate is not None and self._inside(candidate) and candidate.is_file():
+                return candidate
+        return None
+
+    def _inside(self, path: Path) -> bool:
+        return any(path == root or root in path.parents for root in self.roots)
+
+    def _load(self, m: Machine, path: Path | None) -> LocalModule | None:
+        if path is None or path == self.path.resolve():
+            return None
+        if path in self.loaded:
+            return self.loaded[path]
+        if len(self.loaded) >= _MAX_FILES:
+            return None
+        source = read_source(path)
+        if isinstance(source, FileError) or len(source.text) > _MAX_BYTES:
+            return None
+        module = self.loaded[path] = LocalModule(str(path))
+        m.trace.inputs[str(path)] = digest_of_file(path)
+        try:
+            tree = lower_ast.lower(source.text)
+        except SourceError:
+            return module
+        self._define(m, module, tree)
+        return module
+
+    def _define(self, m: Machine, module: LocalModule, tree: ir.Module) -> None:
+        """Walk the definitions of a file, not its driver code."""
+        frames, path, calls = m.frames, m.path, m.calls
+        m.frames = [Frame("", module.names, {}, module=module)]
+        m.path, m.calls = module.path, ()
+        module.names["__name__"] = Library("imported")
+        start = len(m.trace.events)
+        try:
+            for statement in tree.body:
+                if defines(statement):
+                    m.run([statement])
+        finally:
+            del m.trace.events[start:]
+            m.frames, m.path, m.calls = frames, path, calls
+
+
+def defines(statement: ir.Stmt) -> bool:
+    """Whether a statement of a file defines something rather than drives it."""
+    match statement:
+        case ir.Import() | ir.FunctionDef() | ir.ClassDef() | ir.Try():
+            return True
+        case ir.Assign(value=ir.Const()):
+            return True
+    return False
