@@ -73,12 +73,12 @@ class OpContext:
     def name_of(self, value: Value) -> str:
         """The parameter that a value was passed as (``tensors[1]`` for one in a list)."""
         for name, bound in self.bound.items():
-            if bound is value:
+            if bound is value or getattr(bound, "_tensor", None) is value:
                 return name
             items = getattr(bound, "items", None)
             if isinstance(items, tuple):
                 for i, item in enumerate(items):
-                    if item is value:
+                    if item is value or getattr(item, "_tensor", None) is value:
                         return f"{name}[{i}]"
         return ""
 
