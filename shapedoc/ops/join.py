@@ -1,5 +1,378 @@
-"""Ops: join."""
+"""Tensors put together along an axis, old or new; padding; grids."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Sequence
+
+from shapedoc.core.dim import ZERO, Dim
+from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.sizes import Kind
+from shapedoc.core.value import NoneValue, Seq, Str, Tensor, Value
+from shapedoc.ops.axes import axis_at, position
+from shapedoc.ops.bind import as_tensor
+from shapedoc.ops.broadcast import broadcast
+from shapedoc.ops.context import OpContext
+from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.pointwise import promote
+from shapedoc.ops.registry import op
+from shapedoc.ops.regroup import product
+
+__all__ = ["cat", "stack"]
+
+
+def _elements(at: OpContext, value: Value) -> tuple[list[Tensor], Seq | None]:
+    """The tensors of a list, and the list itself where it goes on with an unknown number of them."""
+    match value:
+        case Seq(items=items, rest=rest):
+            found = [as_tensor(v) for v in items]
+            if rest is not None:
+                found.append(as_tensor(rest))
+            if not found:
+                at.lost("an empty list")
+            return found, value if rest is not None else None
+        case Tensor():
+            # A tensor is a list of its slices.
+            shape = at.shape(value)
+            if not shape.prefix:
+                at.lost("not a list of tensors")
+            part = at.tensor(shape.items[1:], value)
+            return [part], Seq((), rest=part, length=shape.prefix[0].dim)
+        case _:
+            at.lost("not a list of tensors")
+
+
+def _length(value: Seq) -> Dim | None:
+    """How many elements an open list has, where that is known."""
+    return value.length
+
+
+@op("torch.cat", "torch.concat", "torch.concatenate", "numpy.concatenate", "numpy.concat")
+def cat(at: OpContext, tensors: Value, dim: Value = NoneValue()) -> Value:
+    """Join tensors along an axis; all other sizes must agree.
+
+    tensors (*, n, *), (*, m, *) -> (*, n + m, *)
+    Conflict: ranks differ, sizes off the joined axis differ ("mismatched-join"); the axis does not exist.
+    Source: PyTorch documentation, torch.cat.
+    """
+    found, open_ = _elements(at, tensors)
+    if isinstance(dim, NoneValue):
+        number = 0 if "dim" not in at.bound else None
+    else:
+        number = (axes_of(at, dim) or (None,))[0]
+    if number is None:
+        return _flat(at, found)
+    # torch leaves out empty tensors of one axis, as old code starts a join with.
+    kept = [t for t in found if not _is_empty(at, t)] or found
+    return _joined(at, kept, number, open_)
+
+
+def _flat(at: OpContext, tensors: Sequence[Tensor]) -> Tensor:
+    total = ZERO
+    for tensor in tensors:
+        total = total + product(at.axes(tensor))
+    return at.tensor((at.axis(total),), tensors[0])
+
+
+def _is_empty(at: OpContext, tensor: Tensor) -> bool:
+    shape = at.shape(tensor)
+    return tensor.library == "torch" and shape.rank == 1 and shape.axes[0].dim == ZERO
+
+
+def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | None) -> Tensor:
+    kind, _ = promote(tensors)
+    like = _longest(at, tensors)
+    rank = at.shape(like).rank
+    if rank == 0:
+        at.fail("mismatched-join", [like], why="rank", wanted="at least 1", got="0")
+    for tensor in tensors:
+        own = at.shape(tensor).rank
+        if rank is not None and own is None:
+            at.need_rank(tensor, rank)
+        elif rank is not None and own != rank:
+            at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=str(own))
+    place = position(at, like, dim)
+    if place is None:
+        return at.unknown(like, kind=kind, more=0)
+    for tensor in tensors:
+        position(at, tensor, dim)
+    shapes = [at.shape(t) for t in tensors]
+    if any(s.rank is None for s in shapes):
+        return _joined_loosely(at, tensors, dim, open_, kind)
+    columns = list(zip(*(s.axes for s in shapes), strict=True))
+    items = [
+        _sum_of(at, column, open_) if i == place else _common(at, tensors, i, column) for i, column in enumerate(columns)
+    ]
+    return at.tensor(items, like, kind=kind)
+
+
+def _longest(at: OpContext, tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor of which most is known."""
+    return max(tensors, key=lambda t: (at.shape(t).rank is not None, len(at.shape(t).axes)))
+
+
+def _joined_loosely(
+    at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | None, kind: str
+) -> Tensor:
+    """A join of tensors of unknown rank: only the joined axis is known."""
+    axes = [axis_at(at, t, dim) for t in tensors]
+    whole_axes = [a for a in axes if a is not None]
+    shape = at.shape(tensors[0])
+    place = position(at, tensors[0], dim)
+    result = at.tensor(shape, tensors[0])
+    if len(whole_axes) < len(axes) or place is None:
+        return at.unknown(tensors[0], more=0)
+    items: list[Axis | Run] = [i if isinstance(i, Run) else at.fresh() for i in shape.items]
+    items[place] = _sum_of(at, whole_axes, open_)
+    result.shape = Shape(tuple(items))
+    return result
+
+
+def _sum_of(at: OpContext, axes: Sequence[Axis], open_: Seq | None) -> Axis:
+    """The joined axis: it is made of the others and answers to their names."""
+    if len(axes) == 1 and open_ is None:
+        return axes[0]
+    if open_ is not None:
+        count = _length(open_)
+        sizes = {a.dim for a in axes}
+        axis = at.axis(count * axes[0].dim) if count is not None and len(sizes) == 1 else at.fresh()
+    else:
+        total = ZERO
+        for a in axes:
+            total = total + a.dim
+        axis = at.axis(total)
+    at.sizes.mark(axis, "joined", at.line)
+    return axis
+
+
+def _common(at: OpContext, tensors: Sequence[Tensor], place: int, axes: Sequence[Axis]) -> Axis:
+    """The axis that all tensors share off the joined one."""
+    result = axes[0]
+    for tensor, axis in zip(tensors[1:], axes[1:], strict=True):
+        sameness = at.meet(result, axis)
+        if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
+            at.conflict(
+                "mismatched-join",
+                [tensors[0], tensor],
+                axes=(place, place),
+                dims=(result.dim, axis.dim),
+                sameness=sameness,
+                loud=sameness.kind is Kind.NEVER,
+                why="size",
+            )
+        result = result.merged(axis)
+    return result
+
+
+@op("torch.stack", "numpy.stack")
+def stack(at: OpContext, tensors: Value, dim: int = 0) -> Value:
+    """Put tensors side by side along a new axis; all sizes must agree.
+
+    n tensors (*, *) -> (*, n, *)
+    Conflict: ranks or sizes differ ("mismatched-join"); there is no such place.
+    Source: PyTorch documentation, torch.stack.
+    """
+    found, open_ = _elements(at, tensors)
+    kind, _ = promote(found)
+    like = _longest(at, found)
+    rank = at.shape(like).rank
+    for tensor in found:
+        own = at.shape(tensor).rank
+        if rank is not None and own is None:
+            at.need_rank(tensor, rank)
+        elif rank is not None and own != rank:
+            at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=str(own))
+    if open_ is None:
+        count = at.axis(len(found))
+    else:
+        length = _length(open_)
+        count = at.fresh() if length is None else at.axis(length)
+    if rank is None:
+        base = like
+    else:
+        columns = zip(*(at.shape(t).axes for t in found), strict=True)
+        base = at.tensor([_common(at, found, i, column) for i, column in enumerate(columns)], like)
+    place = position(at, base, dim, new=True)
+    if place is None:
+        return at.unknown(like, kind=kind, more=1)
+    items = at.shape(base).items
+    return at.tensor((*items[:place], count, *items[place:]), like, kind=kind)
+
+
+@op("torch.hstack", "numpy.hstack", "torch.column_stack", "numpy.column_stack")
+def hstack(at: OpContext, tensors: Value) -> Value:
+    """Join along the second axis, vectors along their only one.
+
+    tensors (n, a, *), (n, b, *) -> (n, a + b, *); (a,), (b,) -> (a + b,)
+    Conflict: ranks differ, sizes off the joined axis differ.
+    Source: PyTorch documentation, torch.hstack.
+    """
+    found, open_ = _elements(at, tensors)
+    if at.shape(found[0]).run is not None and len(at.shape(found[0]).axes) < 2:
+        at.lost("rank unknown")
+    found = [at.tensor((Axis.one(),), t) if at.shape(t).rank == 0 else t for t in found]
+    return _joined(at, found, 0 if at.shape(found[0]).rank == 1 else 1, open_)
+
+
+@op("torch.vstack", "numpy.vstack", "torch.row_stack")
+def vstack(at: OpContext, tensors: Value) -> Value:
+    """Join along the first axis, vectors as rows.
+
+    tensors (a, n), (b, n) -> (a + b, n); (n,), (n,) -> (2, n)
+    Conflict: ranks differ, sizes off the joined axis differ.
+    Source: PyTorch documentation, torch.vstack.
+    """
+    found, open_ = _elements(at, tensors)
+    rows = []
+    for tensor in found:
+        shape = at.shape(tensor)
+        if shape.run is not None and len(shape.axes) < 2:
+            at.lost("rank unknown")
+        missing = 2 - len(shape.items)
+        rows.append(at.tensor((*(Axis.one() for _ in range(missing)), *shape.items), tensor) if missing > 0 else tensor)
+    return _joined(at, rows, 0, open_)
+
+
+@op("torch.dstack", "numpy.dstack")
+def dstack(at: OpContext, tensors: Value) -> Value:
+    """Join along the third axis.
+
+    tensors (n, m, a), (n, m, b) -> (n, m, a + b); (n, m) counts as (n, m, 1), (n,) as (1, n, 1)
+    Conflict: ranks differ, sizes off the joined axis differ.
+    Source: PyTorch documentation, torch.dstack.
+    """
+    found, open_ = _elements(at, tensors)
+    deep = []
+    for tensor in found:
+        axes: tuple[Axis | Run, ...] = at.axes(tensor)
+        if len(axes) < 2:
+            axes = (Axis.one(), *(axes or (Axis.one(),)))
+        deep.append(at.tensor((*axes, Axis.one()) if len(axes) == 2 else axes, tensor))
+    return _joined(at, deep, 2, open_)
+
+
+@op("torch.nn.functional.pad")
+def pad(at: OpContext, input: Tensor, pad: Value, mode: Value = NoneValue(), value: Value = NoneValue()) -> Value:
+    """Lengthen the last axes: two numbers for each, from the last one on.
+
+    input (*, n), pad (a, b) -> (*, n + a + b)
+    Conflict: more pairs than axes.
+    Source: PyTorch documentation, torch.nn.functional.pad.
+    """
+    if not isinstance(pad, Seq) or pad.rest is not None or len(pad.items) % 2:
+        at.lost("`pad` is not known")
+    counts = [whole(at, v) for v in pad.items]
+    pairs = [(counts[i], counts[i + 1]) for i in range(0, len(counts), 2)]
+    axes = at.suffix(input, len(pairs))
+    items = at.shape(input).items
+    new: list[Axis] = []
+    for axis, (before, after) in zip(axes, reversed(pairs), strict=True):
+        new.append(axis if before == ZERO and after == ZERO else _padded(at, axis, before, after))
+    return at.tensor((*items[: len(items) - len(new)], *new), input)
+
+
+def _padded(at: OpContext, axis: Axis, before: Dim | None, after: Dim | None) -> Axis:
+    if before is None or after is None:
+        return Axis(at.fresh().dim, axis.ids)
+    longer = Axis(axis.dim + before + after, axis.ids)
+    at.sizes.mark(longer, "joined", at.line)
+    return longer
+
+
+@op("numpy.pad")
+def numpy_pad(at: OpContext, array: Tensor, pad_width: Value, mode: Value = NoneValue(), **settings: Value) -> Value:
+    """Lengthen axes: one number for all ends, a pair for all axes, or a pair for each.
+
+    array (n, m), pad_width ((a, b), (c, d)) -> (n + a + b, m + c + d)
+    Source: NumPy reference, numpy.pad.
+    """
+    axes = at.axes(array)
+    count = whole(at, pad_width)
+    if count is not None:
+        pairs = [(count, count)] * len(axes)
+    elif isinstance(pad_width, Seq) and len(pad_width.items) == len(axes) and len(axes) > 0:
+        pairs = [_pair(at, v) for v in pad_width.items]
+    else:
+        at.lost("`pad_width` is not known")
+    return at.tensor(
+        [a if p == (ZERO, ZERO) else _padded(at, a, *p) for a, p in zip(axes, pairs, strict=True)], array
+    )
+
+
+def _pair(at: OpContext, value: Value) -> tuple[Dim, Dim]:
+    if isinstance(value, Seq) and len(value.items) == 2:
+        before, after = (whole(at, v) for v in value.items)
+        if before is not None and after is not None:
+            return before, after
+    at.lost("`pad_width` is not known")
+
+
+@op("torch.broadcast_tensors", "numpy.broadcast_arrays")
+def broadcast_tensors(at: OpContext, *tensors: Tensor) -> Value:
+    """Broadcast tensors to one shape.
+
+    tensors (*), (*) -> their broadcast, for each
+    Conflict: two sizes meet that differ, and neither is 1.
+    Source: PyTorch documentation, torch.broadcast_tensors.
+    """
+    shape = broadcast(at, *tensors)
+    return Seq(tuple(at.tensor(shape, t) for t in tensors))
+
+
+@op("torch.meshgrid", "numpy.meshgrid")
+def meshgrid(at: OpContext, *tensors: Tensor, indexing: Value = NoneValue(), **settings: Value) -> Value:
+    """Grids of coordinates: one for each vector.
+
+    tensors (n,), (m,) -> (n, m) twice; with indexing "xy" (NumPy's default) -> (m, n)
+    Conflict: more than one axis.
+    Source: PyTorch documentation, torch.meshgrid.
+    """
+    axes = []
+    for tensor in tensors:
+        own = at.need_rank(tensor, 0, 1)
+        axes.append(own[0] if own else at.axis(1))
+    numpy = any(t.library == "numpy" for t in tensors)
+    order = indexing.value if isinstance(indexing, Str) else ("xy" if numpy else "ij")
+    if order == "xy" and len(axes) > 1:
+        axes[0], axes[1] = axes[1], axes[0]
+    return Seq(tuple(at.tensor(axes, t) for t in tensors))
+
+
+@op("torch.cartesian_prod")
+def cartesian_prod(at: OpContext, *tensors: Tensor) -> Value:
+    """All combinations of the elements of vectors.
+
+    tensors (n,), (m,) -> (n*m, 2); one alone as it is
+    Conflict: a rank is not 1.
+    Source: PyTorch documentation, torch.cartesian_prod.
+    """
+    axes = [at.need_rank(t, 1)[0] for t in tensors]
+    if len(axes) == 1:
+        return at.tensor(axes, tensors[0])
+    return at.tensor((at.axis(product(axes)), at.axis(len(axes))), tensors[0])
+
+
+@op("torch.block_diag")
+def block_diag(at: OpContext, *tensors: Tensor) -> Value:
+    """Matrices along a diagonal.
+
+    tensors (n, m), (p, q) -> (n + p, m + q)
+    Conflict: more than two axes.
+    Source: PyTorch documentation, torch.block_diag.
+    """
+    rows, columns = ZERO, ZERO
+    for tensor in tensors:
+        axes = at.need_rank(tensor, 0, 1, 2)
+        rows = rows + (axes[0].dim if len(axes) == 2 else 1)
+        columns = columns + (axes[-1].dim if axes else 1)
+    return at.tensor((at.axis(rows), at.axis(columns)), tensors[0])
+
+
+@op("numpy.append")
+def append(at: OpContext, arr: Tensor, values: Tensor, dim: int | None = None) -> Value:
+    """Join two arrays along an axis; without one, flattened.
+
+    arr (*, n, *), values (*, m, *) -> (*, n + m, *)
+    Conflict: ranks differ, sizes off the joined axis differ.
+    Source: NumPy reference, numpy.append.
+    """
+    return _flat(at, [arr, values]) if dim is None else _joined(at, [arr, values], dim, None)

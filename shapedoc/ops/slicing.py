@@ -1,0 +1,94 @@
+"""The sizes that slices leave."""
+
+from __future__ import annotations
+
+from shapedoc.core.dim import ONE, ZERO, Dim
+from shapedoc.core.shape import Axis
+from shapedoc.core.value import NoneValue, SliceValue, Value
+from shapedoc.ops.context import OpContext
+from shapedoc.ops.extents import whole
+
+__all__ = ["sliced"]
+
+
+def sliced(at: OpContext, axis: Axis, part: SliceValue) -> Axis:
+    """The axis that a slice leaves: the same where it takes all, a part that answers to its name otherwise.
+
+    A bound that is no known number leaves a size that is not known. Bounds are taken to lie within the axis where
+    sizes are symbols: ``pe[:T]`` has T rows.
+    """
+    if all(isinstance(v, NoneValue) for v in (part.lower, part.upper, part.step)):
+        return axis
+    size = _length(at, axis.dim, part)
+    if size is None:
+        return Axis(at.sizes.fresh(line=at.line), axis.ids)
+    return axis if size == axis.dim and _forward(at, part) else Axis(size, axis.ids)
+
+
+def _forward(at: OpContext, part: SliceValue) -> bool:
+    step = _bound(at, part.step)
+    return step is None or step.const == 1
+
+
+def _bound(at: OpContext, value: Value) -> Dim | None:
+    return None if isinstance(value, NoneValue) else whole(at, value)
+
+
+def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
+    step = ONE if isinstance(part.step, NoneValue) else whole(at, part.step)
+    if step is None or step.const == 0:
+        return None
+    lower = ZERO if isinstance(part.lower, NoneValue) else _inside(at, size, part.lower)
+    upper = size if isinstance(part.upper, NoneValue) else _inside(at, size, part.upper)
+    if step.const is not None and step.const < 0:
+        return _backward(size, lower, upper, step.const, part)
+    if lower is None or upper is None:
+        return None
+    length = upper - lower
+    if length.const is not None:
+        length = Dim.of(max(length.const, 0))
+    elif length.terms and all(c < 0 for _, c in length.terms):
+        return ZERO
+    if step == ONE:
+        return length
+    if length.const is not None and step.const is not None:
+        return Dim.of(-(-length.const // step.const))
+    if isinstance(part.upper, NoneValue) and lower.const is not None and step.const is not None:
+        # Every phase of an axis has as many elements where the step divides it, as for rotary halves.
+        if lower.const < step.const:
+            return at.sizes.floordiv(size, step, line=at.line)
+    return at.sizes.floordiv(length + step - 1, step, line=at.line) if length.divide(step) is None else length.divide(step)
+
+
+def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:
+    """A bound counted from the start, and not beyond the end."""
+    bound = whole(at, value)
+    if bound is None:
+        return None
+    bound = at.sizes.resolve(bound)
+    if bound.terms and all(c < 0 for _, c in bound.terms):
+        bound = size + bound
+        return Dim.of(max(bound.const, 0)) if bound.const is not None else bound
+    if bound.const is not None and size.const is not None:
+        return Dim.of(min(bound.const, size.const))
+    beyond = bound - size
+    if beyond.terms and all(c > 0 for _, c in beyond.terms):
+        return size
+    return bound
+
+
+def _backward(size: Dim, lower: Dim | None, upper: Dim | None, step: int, part: SliceValue) -> Dim | None:
+    """A slice that goes backward, as NumPy allows."""
+    if isinstance(part.lower, NoneValue) and isinstance(part.upper, NoneValue):
+        return size if step == -1 else (Dim.of(-(-size.const // -step)) if size.const is not None else None)
+    if size.const is None or (lower is not None and lower.const is None) or (upper is not None and upper.const is None):
+        return None
+    start = _number(part.lower)
+    stop = _number(part.upper)
+    if (start is None) != isinstance(part.lower, NoneValue) or (stop is None) != isinstance(part.upper, NoneValue):
+        return None
+    return Dim.of(len(range(size.const)[start:stop:step]))
+
+
+def _number(value: Value) -> int | None:
+    return getattr(value, "value", None)
