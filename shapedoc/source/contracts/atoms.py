@@ -15,12 +15,12 @@ from shapedoc.source.contracts.stated import DimExpr, Named, Number, Product
 
 __all__ = ["Atom", "find_atoms", "parse_list"]
 
-_OPEN = re.compile(r"[\[(（]")
-_CLOSING = {"[": "]", "(": ")", "（": "）"}
-_TIMES = re.compile(r"\s+[xX]\s+|\s*×\s*")
-_WORD = r"(?:\d+(?![\w.])|\#?[A-Za-z_][\w.]*(?<!\.)['’′]*|\d+[A-Za-z_]\w*|\([^()\[\]]+\))"
+_OPEN = re.compile(r"[\[(]")
+_CLOSING = {"[": "]", "(": ")"}
+_TIMES = re.compile(r"\s+[xX]\s+|\s*\u00d7\s*")
+_WORD = r"(?:\d+(?![\w.])|\#?[A-Za-z_][\w.]*(?<!\.)'*|\d+[A-Za-z_]\w*|\([^()\[\]]+\))"
 _ELEMENT = rf"{_WORD}(?:\s?[*/+-]\s?{_WORD})*"
-_CHAIN = re.compile(rf"(?<![\w.*/+\])]){_ELEMENT}(?:(?:\s+[xX]\s+|\s*×\s*){_ELEMENT})+(?![\w(\[])")
+_CHAIN = re.compile(rf"(?<![\w.*/+\])]){_ELEMENT}(?:(?:\s+[xX]\s+|\s*\u00d7\s*){_ELEMENT})+(?![\w(\[])")
 _TIGHT = re.compile(r"(?<![\w.])(?:\d+|[A-Z][A-Z0-9]?)(?:x(?:\d+|[A-Z][A-Z0-9]?))+(?![\w.])")
 _TYPE_BEFORE = re.compile(r"(?:^|[^\w])(?:[\w.]*Tensor|ndarray|np\.array|array)$")
 _AFTER_FORMULA = re.compile(r"\s*(?:[+*/^%<>]|==?(?!>)|-\s*\d|-(?=\w)|@)")
@@ -60,7 +60,7 @@ def find_atoms(text: str) -> list[Atom]:
             continue
         atoms.append(atom)
         at = end
-    if " x " in text or " X " in text or "×" in text:
+    if " x " in text or " X " in text or "\u00d7" in text:
         _chains(text, _CHAIN, atoms)
     if not atoms or "x" in text:
         _chains(text, _TIGHT, atoms)
@@ -91,7 +91,7 @@ def _closing(text: str, start: int) -> int | None:
         c = text[i]
         if c in _CLOSING:
             stack.append(_CLOSING[c])
-        elif c in ")]）":
+        elif c in ")]":
             if c != stack.pop():
                 return None
             if not stack:
@@ -137,7 +137,7 @@ def _nested(inner: str) -> tuple[tuple[DimExpr, ...], ...] | None:
 def _free_standing(text: str, start: int, end: int, *, typed: bool) -> bool:
     before = text[start - 1] if start else ""
     after = text[end] if end < len(text) else ""
-    if (before.isalnum() and before.isascii() or before in "_])}'\"\\^$|.@%&~") and before and not typed:
+    if ((before.isalnum() and before.isascii()) or before in "_])}'\"\\^$|.@%&~") and before and not typed:
         return False
     if after and (after in "_[({'\"^@\\" or (after.isalnum() and after.isascii())):
         return False
@@ -148,7 +148,7 @@ def _free_standing(text: str, start: int, end: int, *, typed: bool) -> bool:
 
 def _joins(text: str, end: int) -> bool:
     """Whether the operator after a list leads to another list or an arrow: a product chain."""
-    return re.match(r"\s*(?:[*@=·]|==|-[\w ]*-*>)\s*[\[(（]|\s*[-=]+[\w ]*>", text[end:]) is not None
+    return re.match(r"\s*(?:[*@=\u00b7]|==|-[\w ]*-*>)\s*[\[(]|\s*[-=]+[\w ]*>", text[end:]) is not None
 
 
 def _chains(text: str, pattern: re.Pattern[str], atoms: list[Atom]) -> None:
@@ -194,6 +194,8 @@ def _split_times(text: str) -> list[str]:
 
 
 def _single_letter(dim: DimExpr) -> bool:
-    return (isinstance(dim, Number) and dim.value < 10) or (
-        isinstance(dim, Named) and dim.equals is None and len(dim.name.rstrip("'’′")) <= 2 and dim.name[0].isupper()
-    ) or (isinstance(dim, Product) and len(dim.factors) == 2)
+    return (
+        (isinstance(dim, Number) and dim.value < 10)
+        or (isinstance(dim, Named) and dim.equals is None and len(dim.name.rstrip("'")) <= 2 and dim.name[0].isupper())
+        or (isinstance(dim, Product) and len(dim.factors) == 2)
+    )

@@ -30,6 +30,7 @@ from shapedoc.source.ir import (
     FunctionDef,
     If,
     Return,
+    Sequence,
     Span4,
     Stmt,
 )
@@ -151,8 +152,7 @@ class Binder:
         if not shapes or value is None or is_no_tensor(value):
             return False
         goals = targets(stmt)
-        tupled = isinstance(stmt, Assign) and len(stmt.targets) == 1 and stmt.targets[0] is not (goals or [None])[0]
-        if tupled:
+        if isinstance(stmt, Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], Sequence):
             if len(shapes) != len(goals) or any(s.where != "after" for s in shapes):
                 return False
             for goal, shape in zip(goals, shapes, strict=True):
@@ -267,8 +267,14 @@ class Binder:
                 bound = True
             elif shape.form != "explicit":
                 generic_in = (shape.name or "").lower() in _GENERIC_IN
-                unnamed.append(replace(shape, name=None, where="before" if generic_in else shape.where,
-                                       sure=shape.sure and shape.name is None))
+                unnamed.append(
+                    replace(
+                        shape,
+                        name=None,
+                        where="before" if generic_in else shape.where,
+                        sure=shape.sure and shape.name is None,
+                    )
+                )
         return self._own_unnamed(above, below, gap_above, gap_below, unnamed) or bound
 
     def _own_named(

@@ -12,17 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from shapedoc.source.contracts.atoms import Atom, find_atoms
-from shapedoc.source.contracts.dimension import parse_dim, split_commas
+from shapedoc.source.contracts.dimension import parse_dim, plain, split_commas
 from shapedoc.source.contracts.judge import Context, acceptable, tally
 from shapedoc.source.contracts.lexicon import ALIASES, BATCH, NOT_TENSORS, PAIRS
 from shapedoc.source.contracts.prefix import Prefix, read_prefix
 from shapedoc.source.contracts.stated import Anonymous, DimExpr, Form, Named, Number, Product, StatedShape, Where
 from shapedoc.source.ir import Span4
 
-__all__ = ["may_state", "read_comment"]
+__all__ = ["Locate", "may_state", "read_comment", "read_prose"]
 
 # What any of the forms needs: a bracket with a comma or an x or one word in it, an ` x `, `BxT`, or a comma list.
-_MAY = re.compile(r"[\[(（][^\])）]*[,，×*]|\[\w+\]|\s[xX]\s|×|[A-Z0-9]x[A-Z0-9]|^\s*[\w*/()+-]+\s*,\s*[\w*/()+-]+")
+_MAY = re.compile(r"[\[(][^\])]*[,\u00d7*]|\[\w+\]|\s[xX]\s|\u00d7|[A-Z0-9]x[A-Z0-9]|^\s*[\w*/()+-]+\s*,\s*[\w*/()+-]+")
 _CODE = re.compile(
     r"(?:def|class|import|elif|except|raise|del|assert|print|lambda|global|nonlocal)\b(?!\s+(?:is|of|the)\b)"
     r"|(?:if|for|while|with|else|try|elif)\b.*:\s*(?:#.*)?$"
@@ -39,7 +39,7 @@ _SIZE_CALL = re.compile(r"[\w.]+\.size\(\)")
 _LATEX = re.compile(r"\$[^$]*\$")
 _MARKS = re.compile(r"[#\s!\-*>^|•·~]*(?=[^\s>])")
 _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s*(?:to|into))\s*$")
-_TIMES = re.compile(r"\s*(?:[xX×@*·]|bmm|matmul|dot|\.)\s*$")
+_TIMES = re.compile(r"\s*(?:[xX\u00d7@*\u00b7]|bmm|matmul|dot|\.)\s*$")
 _EQUALS = re.compile(r"\s*==?\s*$")
 _OR = re.compile(r"\s*(?:,?\s*or|\||/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
@@ -53,7 +53,7 @@ Locate = Callable[[int, int], Span4]
 
 def may_state(text: str) -> bool:
     """Whether it is worth reading a comment: false for nearly all."""
-    return _MAY.search(text) is not None or text.startswith("shapedoc:")
+    return _MAY.search(plain(text)) is not None or text.startswith("shapedoc:")
 
 
 @dataclass(slots=True)
@@ -81,9 +81,22 @@ def read_comment(text: str, locate: Locate, *, trailing: bool, numbers: bool = F
     atoms = find_atoms(clean)
     if not atoms:
         return _bare_list(clean, locate) if trailing else []
+    return _read(clean, atoms, locate, numbers=numbers)
+
+
+def read_prose(text: str, locate: Locate) -> list[StatedShape]:
+    """The shapes in a line of a docstring, from the same forms; nothing is taken for commented-out code."""
+    if not _MAY.search(plain(text)) or "\\" in text or "$" in text:
+        return []
+    clean = _plain(text)
+    atoms = find_atoms(clean)
+    return [replace(s, form="docstring") for s in _read(clean, atoms, locate, numbers=False)] if atoms else []
+
+
+def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool) -> list[StatedShape]:
     shapes: list[StatedShape] = []
     for group in _groups(clean, atoms):
-        shapes.extend(_states(group, text, locate, numbers=numbers))
+        shapes.extend(_states(group, clean, locate, numbers=numbers))
     return shapes
 
 
@@ -100,7 +113,12 @@ def _clean(text: str) -> str | None:
         body = _LATEX.sub(lambda m: "~" * len(m.group()), body)
     if "$" in body or "\\" in body or "http" in body:
         return None
-    return " " * start + body.replace("`", " ").replace("**", "  ").replace("no. of", "num of").replace("（", "(").replace("）", ")")
+    return " " * start + _plain(body)
+
+
+def _plain(text: str) -> str:
+    """The text without marks of emphasis, every character in its place."""
+    return plain(text).replace("`", " ").replace("**", "  ").replace("no. of", "num of")
 
 
 def _groups(text: str, atoms: list[Atom]) -> list[_Group]:
@@ -116,7 +134,7 @@ def _groups(text: str, atoms: list[Atom]) -> list[_Group]:
             if groups:
                 glue = glue[match.end() :] if (match := _LIST.match(glue)) else glue
             prefix = read_prefix(glue)
-            if prefix is not None and end and glue.strip() in ("-", "–", "—", ">", "^"):
+            if prefix is not None and end and glue.strip() in ("-", ">", "^"):
                 prefix = None
             if prefix is not None:
                 if atom.typed:
@@ -229,10 +247,12 @@ def _chain(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix) -> bool:
     letters = {str(d) for d in dims}
     if len(dims) == 2 and letters <= {"Q", "K", "V", "W", "X", "Y", "A", "U", "P", "M"} and len(letters) > 1:
         return False
-    if context is Context.PROSE and (len(dims) < 3 and count.strong == 0 or count.neutral > 1):
+    if context is Context.PROSE and ((len(dims) < 3 and count.strong == 0) or count.neutral > 1):
         return False
-    return count.sized >= 1 or (count.neutral == len(dims) and len(dims) >= 3) or (
-        count.neutral + count.number == len(dims) and str(dims[0]) in BATCH and context is not Context.PROSE
+    return (
+        count.sized >= 1
+        or (count.neutral == len(dims) and len(dims) >= 3)
+        or (count.neutral + count.number == len(dims) and str(dims[0]) in BATCH and context is not Context.PROSE)
     )
 
 
@@ -285,9 +305,9 @@ def _bare_list(text: str, locate: Locate) -> list[StatedShape]:
     if count.numeric or count.rank < 2 or any(names <= pair for pair in PAIRS) or names <= {"Q", "K", "V", "X", "Y"}:
         return []
     first = str(dims[0])
-    if not (first in BATCH or first[:1].isupper() or first[:1].isdigit() or count.strong):
-        if len(dims) < 3 or not isinstance(dims[0], Named | Number):
-            return []
+    begins = first in BATCH or first[:1].isupper() or first[:1].isdigit() or count.strong > 0
+    if not begins and (len(dims) < 3 or not isinstance(dims[0], Named | Number)):
+        return []
     start = text.index(stripped[0])
     atom = Atom(start, start + len(stripped), tuple(dims))
     return [_stated(None, atom, atom.dims, text, locate, "after", len(dims) > 2)]

@@ -27,19 +27,21 @@ from shapedoc.source.contracts.stated import (
     Sum,
 )
 
-__all__ = ["parse_dim", "parse_dims", "split_commas"]
+__all__ = ["parse_dim", "parse_dims", "plain", "split_commas"]
 
 _TOKEN = re.compile(
     r"\s*(?:"
     r"(?P<bad>\d+\.\d*|\.\d+|\d+[eE][-+]\d+|0[xX][0-9a-fA-F]+|0\d+)"
-    r"|(?P<rest>\.\.\.|…)"
+    r"|(?P<rest>\.\.\.|\u2026)"
     r"|(?P<number>\d+)"
-    r"|(?P<word>#?[A-Za-z_\u0370-\u03ff][\w.\u0370-\u03ff]*['’′]*)"
-    r"|(?P<op>\*\*|//|[-+*/^×·()=:?,\[\]])"
+    r"|(?P<word>#?[A-Za-z_\u0370-\u03ff][\w.\u0370-\u03ff]*'*)"
+    r"|(?P<op>\*\*|//|[-+*/^\u00d7\u00b7()=:?,\[\]])"
     r")"
 )
-_MULTIPLY = frozenset(("*", "×", "·", "x", "X"))
+_MULTIPLY = frozenset(("*", "\u00d7", "\u00b7", "x", "X"))
 _DIVIDE = frozenset(("/", "//"))
+# Full-width brackets, commas, colons and equals signs, and the primes, each for one ASCII character.
+_PLAIN = str.maketrans("\uff08\uff09\uff0c\u3001\uff1a\uff1d\u2019\u2032\u2013", "(),,:=''-")
 _MAX_WORDS = 5
 _MAX_LENGTH = 80
 
@@ -53,10 +55,10 @@ class _NotASize(Exception):
 
 def parse_dim(text: str) -> DimExpr | None:
     """The size that `text` states, or None where it is none."""
-    text = text.strip()
+    text = plain(text).strip()
     if not text or len(text) > _MAX_LENGTH:
         return None
-    if text in ("...", "…", "*"):
+    if text in ("...", "\u2026", "*"):
         return Rest()
     if text in ("_", "?", "-1"):
         return Anonymous(text)
@@ -73,7 +75,7 @@ def parse_dims(text: str) -> tuple[DimExpr, ...] | None:
 
     A comma at the end is allowed; an empty list is ``()``.
     """
-    parts = split_commas(text)
+    parts = split_commas(plain(text))
     if parts and not parts[-1].strip():
         parts.pop()
     if len(parts) > 8:
@@ -89,17 +91,22 @@ def parse_dims(text: str) -> tuple[DimExpr, ...] | None:
     return tuple(dims)
 
 
+def plain(text: str) -> str:
+    """`text` with ASCII brackets, commas and primes for their kin, every character in its place."""
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
 def split_commas(text: str) -> list[str]:
-    """`text` cut at the commas that stand in no bracket; full-width ones count."""
+    """`text` cut at the commas that stand in no bracket."""
     parts: list[str] = []
     depth = start = 0
     for i, c in enumerate(text):
-        if c in ",，、" and depth == 0:
+        if c in "," and depth == 0:
             parts.append(text[start:i])
             start = i + 1
-        elif c in "([{（":
+        elif c in "([{":
             depth += 1
-        elif c in ")]}）":
+        elif c in ")]}":
             depth -= 1
     parts.append(text[start:])
     return parts
@@ -141,7 +148,9 @@ class _Parser:
     def value_follows(self) -> bool:
         """Whether ``(=1)`` or ``(1)`` stands here."""
         ahead = [t[1] for t in self.tokens[self.at : self.at + 3]]
-        return ahead[:2] == ["(", "="] or (len(ahead) == 3 and ahead[0] == "(" and ahead[1].isdigit() and ahead[2] == ")")
+        return ahead[:2] == ["(", "="] or (
+            len(ahead) == 3 and ahead[0] == "(" and ahead[1].isdigit() and ahead[2] == ")"
+        )
 
     def in_brackets(self) -> DimExpr:
         self.expect("(")

@@ -22,9 +22,9 @@ from shapedoc.source.contracts.stated import (
 __all__ = ["Context", "Tally", "acceptable", "tally"]
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_LETTER = re.compile(r"#?[A-Z][A-Za-z]?\d?(?:_[A-Za-z0-9]{1,4})?['’′]?")
-_SHORT = re.compile(r"#?[a-z]{1,2}\d?(?:_?[a-z0-9]{1,2})?['’′]?|[\u0370-\u03ff]")
-_UPPER = re.compile(r"[A-Z]{1,3}\d?['’′]?")
+_LETTER = re.compile(r"#?[A-Z][A-Za-z]?\d?(?:_[A-Za-z0-9]{1,4})?'?")
+_SHORT = re.compile(r"#?[a-z]{1,2}\d?(?:_?[a-z0-9]{1,2})?'?|[\u0370-\u03ff]")
+_UPPER = re.compile(r"[A-Z]{1,3}\d?'?")
 
 
 class Context(Enum):
@@ -117,9 +117,12 @@ def acceptable(dims: tuple[DimExpr, ...], context: Context) -> bool:
     if context is Context.NAMED:
         return count.weak + count.role <= count.sized and _sizes_enough(dims, count)
     if context is Context.PROSE:
-        return not count.weak and count.rank >= 2 and count.sized >= 1 and count.sized + count.number + count.run + min(
-            count.neutral + count.role, 1
-        ) >= count.rank
+        return (
+            not count.weak
+            and count.rank >= 2
+            and count.sized >= 1
+            and count.sized + count.number + count.run + min(count.neutral + count.role, 1) >= count.rank
+        )
     if count.weak and count.strong < 2:
         return False
     return count.weak + count.role <= max(count.sized, 1) and count.rank >= 2 and _sizes_enough(dims, count)
@@ -143,7 +146,7 @@ def _tuple_of_values(dims: tuple[DimExpr, ...]) -> bool:
     names = [d.name for d in dims if isinstance(d, Named)]
     if len(names) != len(dims):
         return False
-    stems = {re.sub(r"[\d_'’′]+[a-z]?$", "", n) for n in names}
+    stems = {re.sub(r"[\d_']+[a-z]?$", "", n) for n in names}
     if stems in ({"height", "width"}, {"Q", "K", "V"}, {"K", "V"}, {"Q", "K"}, {"X", "Y"}):
         return True
     if all(len(s) == 1 for s in stems) and any(stems <= pair for pair in PAIRS):
@@ -196,8 +199,10 @@ def _name_class(name: str) -> _Class:
     if lowered in STOP or lowered in NEVER or lowered.rstrip("0123456789") in NEVER:
         return _Class.NEVER
     if owner:
-        return max(_single(last), _Class.NEUTRAL) if owner in ("self", "cfg", "config", "args", "opt", "hparams") else (
-            _single(last)
+        return (
+            max(_single(last), _Class.NEUTRAL)
+            if owner in ("self", "cfg", "config", "args", "opt", "hparams")
+            else (_single(last))
         )
     return _single(last)
 
@@ -205,7 +210,7 @@ def _name_class(name: str) -> _Class:
 def _single(word: str) -> _Class:
     if _UPPER.fullmatch(word):
         return _Class.LETTER
-    lowered = word.lower().strip("'’′#")
+    lowered = word.lower().strip("'#")
     if len(lowered) <= 2 and "_" not in lowered:
         return _Class.STRONG if lowered in ("bs", "bz") else _Class.NEUTRAL
     if lowered in SIZES and lowered not in ROLES:
@@ -229,7 +234,7 @@ def _single(word: str) -> _Class:
 
 
 def _phrase_class(words: list[str]) -> _Class:
-    lowered = [w.lower().strip("'’′#") for w in words]
+    lowered = [w.lower().strip("'#") for w in words]
     if any(w in STOP or w in NEVER - {"mask", "index", "row", "col", "weight"} for w in lowered):
         return _Class.NEVER
     known = [w for w in lowered if w in SIZES or w in ROLES or len(w) <= 2]

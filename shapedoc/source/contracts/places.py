@@ -71,8 +71,10 @@ def input_name(stmt: Stmt) -> str:
                 root = inner
                 while isinstance(root, Attribute):
                     root = root.value
-                module = isinstance(inner, Name | Attribute) and isinstance(root, Name) and (
-                    root.id in ("torch", "F", "np", "self", "nn", "numpy") or isinstance(inner, Attribute)
+                module = (
+                    isinstance(inner, Name | Attribute)
+                    and isinstance(root, Name)
+                    and (root.id in ("torch", "F", "np", "self", "nn", "numpy") or isinstance(inner, Attribute))
                 )
                 value = (args[0] if args else None) if module else inner
             case Call(args=[first, *_]):

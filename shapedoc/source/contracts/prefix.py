@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 from shapedoc.source.contracts.judge import Context
-from shapedoc.source.contracts.lexicon import STOP
+from shapedoc.source.contracts.lexicon import NOT_NAMES, SIZE_OWNERS, STOP
 from shapedoc.source.contracts.stated import Where
 
 __all__ = ["Prefix", "read_prefix"]
 
-_NAME = r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?['’]?"
+_NAME = r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?'?"
 _NAMES = rf"{_NAME}(?:\s*(?:,|/|&|\band\b)\s*{_NAME})*"
 _SHAPE = r"(?:[Ss]hapes?|SHAPE|[Ss]izes?|[Dd]ims?|[Dd]imensions?|[Dd]imensionality)"
 _IS = r"(?:==?|:|\bis\b|\bare\b|\bof\b|\bwill be\b|\bshould be\b|\bbecomes\b|\bnow\b|-+>|=+>|\()"
@@ -34,14 +34,6 @@ _BARRED = re.compile(r"(?i:\b(?:not|instead|rather|never|no longer|than|between|
 _DOUBTFUL = re.compile(
     r"(?i:\b(?:if|when|unless|else|expects?|expected|assum\w+|like|either|should|usually|maybe|often|would|must)\b)"
 )
-_NOT_A_NAME = frozenset(
-    "is are the a an of to in with as and or for shape size dim dims returns return returned tensor "
-    "tensors get gets gives give now into be each has have by on at from then reshape transpose permute view "
-    "concat squeeze unsqueeze becomes become yields yield make resize that this its it note desired current "
-    "final new same also where shapes sizes dimension dimensions".split()
-)
-# `batch size: 32, 64` is a list of sizes.
-_SIZE_OWNERS = frozenset("batch hidden vocab kernel window patch image embedding embed head filter chunk step".split())
 
 
 @dataclass(slots=True)
@@ -97,18 +89,18 @@ def _named(text: str) -> Prefix:
 
 
 def _speaks_of_shape(match: re.Match[str]) -> bool:
-    """``shape (..)`` always does; ``size`` and ``dim`` only with a link or a sign: ``of size (..)``, ``x size: (..)``."""
+    """``shape (..)`` always does; ``size`` and ``dim`` only with a link or a sign: ``of size (..)``."""
     if match.group("word").lower().startswith("shape"):
         return True
     owner = (match.group("names") or "").split()[-1:]
-    if owner and owner[0].lower() in _SIZE_OWNERS and not match.group("link"):
+    if owner and owner[0].lower() in SIZE_OWNERS and not match.group("link"):
         return False
     return bool(match.group("link") or match.group("sep").strip())
 
 
 def _prefix(text: str, match: re.Match[str], context: Context) -> Prefix:
     lead = text[: match.start()].rstrip()
-    structured = not lead or lead[-1] in ",;.:(-–|>"
+    structured = not lead or lead[-1] in ",;.:(-|>"
     groups = match.groupdict()
     names = _names(groups.get("names") or "")
     if groups.get("names") and not names:
@@ -118,6 +110,6 @@ def _prefix(text: str, match: re.Match[str], context: Context) -> Prefix:
 
 def _names(text: str) -> tuple[str, ...]:
     """The names of a list, words of the language left out: ``q, k, v``, ``self.weight``."""
-    found = [n.strip().rstrip("'’") for n in re.split(r",|/|&|\band\b", text)]
+    found = [n.strip().rstrip("'") for n in re.split(r",|/|&|\band\b", text)]
     found = [re.sub(r"\.(?:shape|size)?$", "", n) for n in found]
-    return tuple(n for n in found if n and n.lower() not in _NOT_A_NAME and n.lower() not in STOP)
+    return tuple(n for n in found if n and n.lower() not in NOT_NAMES and n.lower() not in STOP)

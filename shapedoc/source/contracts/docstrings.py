@@ -1,0 +1,217 @@
+"""Docstrings that state shapes: Google, NumPy, Sphinx and epytext fields, PyTorch's ``Shape:`` section.
+
+``x (Tensor): (B, T, d)``, ``x : ndarray of shape (n, d)``, ``:param x: [batch, len]``, ``@param x (Tensor): .. (b, e)``,
+``- **context** (batch, len, dim): ..``, ``- Input: :math:`(N, T, H)```, ``Returns: (B, T)``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from shapedoc.source.contracts.comments import Locate, read_prose
+from shapedoc.source.contracts.stated import Bound, StatedShape
+from shapedoc.source.ir import Span4
+
+__all__ = ["Documented", "read_docstring"]
+
+_MAY = re.compile(r"[\[(][^\])\n]*,[^\])\n]*[\])]|\s[xX×]\s|\[\w+\]")
+_SECTION = re.compile(
+    r"(?i:(?P<in>args|arguments|parameters|params|inputs?|other parameters|keyword args|keyword arguments)"
+    r"|(?P<out>returns?|outputs?|yields?)|(?P<shape>shapes?)"
+    r"|(?P<skip>examples?|notes?|raises|references|usage|attributes|see also|todo|warnings?|math|details|example usage)"
+    r")\s*(?P<colon>:?)(?:\s+(?P<rest>.*))?"
+)
+_FIELD = re.compile(
+    r"[:@](?P<tag>param|parameter|arg|argument|type|returns?|rtype)\b(?P<head>[^:\n]*?)(?::(?!\w+:`)|(?<=\))\s|\s(?=[\[(]))\s*(?P<text>.*)"
+)
+_ITEM = re.compile(
+    r"(?:[-*+•]\s+)?(?P<names>[`*]{0,2}[A-Za-z_]\w*[`*]{0,2}(?:\s*(?:,|/|and|&)\s*[`*]{0,2}[A-Za-z_]\w*[`*]{0,2})*)"
+    r"\s*(?::|=|(?=[\[(])|--?\s)\s*(?P<text>.*)"
+)
+_RULE = re.compile(r"[-=~]{3,}\s*")
+_ROLE = re.compile(r":(?:obj|class|math|attr|py:class|meth|func):(?=`)|~(?=torch)")
+_TEX = (
+    (re.compile(r"\\text(?:\w*)\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"_\{\s*([\w]+)\s*\}"), r"_\1"),
+    (re.compile(r"\\(?:times|cdot)\b"), "*"),
+    (re.compile(r"\\(?:l?dots|cdots)\b"), "..."),
+    (re.compile(r"\\_"), "_"),
+    (re.compile(r"\\ast\b"), "*"),
+)
+_TYPE = re.compile(r"^\(?\s*(?:[\w.]*Tensor|ndarray|np\.ndarray|numpy\.ndarray|array)\)?\s*[:,]?\s*")
+_TYPED_SHAPE = re.compile(r"(?<=\w)\s+(?=[\[(])")
+
+
+@dataclass(slots=True)
+class Documented:
+    """What a docstring states.
+
+    named: by the name of a parameter. first: of the first input (``Shape: - Input: ..``). returns: of the result.
+    """
+
+    named: dict[str, list[StatedShape]] = field(default_factory=dict)
+    first: list[StatedShape] = field(default_factory=list)
+    returns: list[Bound] = field(default_factory=list)
+
+    def params(self, names: list[str]) -> dict[str, list[StatedShape]]:
+        """What is said of these parameters, in the order that the function has them."""
+        found = {n: self.named[n] for n in names if n in self.named}
+        if self.first and len(names) == 1 and names[0] not in found:
+            found[names[0]] = [replace(s, name=names[0]) for s in self.first]
+        return found
+
+
+@dataclass(slots=True)
+class _Item:
+    """One entry of a list of parameters or results, its lines joined."""
+
+    names: tuple[str, ...]
+    kind: str
+    text: str
+    line: int
+    width: int
+    length: int
+
+
+def read_docstring(text: str, span: Span4) -> Documented:
+    """The shapes that a docstring states; `span` is that of the string in its file."""
+    documented = Documented()
+    if not _MAY.search(text):
+        return documented
+    results: list[tuple[_Item, list[StatedShape]]] = []
+    for item in _items(text):
+        shapes = read_prose(_shorn(item.text), _whole(span, item))
+        if item.kind == "out":
+            results.append((item, shapes))
+        elif shapes and _usable(shapes):
+            _note(documented, item, shapes[0])
+    _results(documented, results)
+    return documented
+
+
+def _note(documented: Documented, item: _Item, shape: StatedShape) -> None:
+    for name in item.names:
+        lowered = name.lower()
+        if lowered in ("input", "inputs") and name[0].isupper():
+            documented.first.append(replace(shape, name=None))
+        elif lowered in ("output", "outputs") and name[0].isupper():
+            documented.returns.append(Bound("", replace(shape, name=None)))
+        else:
+            documented.named.setdefault(name, []).append(replace(shape, name=name))
+
+
+def _usable(shapes: list[StatedShape]) -> bool:
+    """One shape of the item itself: no arrow, no second shape that differs."""
+    first = shapes[0]
+    if first.where != "after" or first.index is not None:
+        return False
+    return len(shapes) == 1 or all(s.dims == first.dims for s in shapes[1:]) or first.sure
+
+
+def _results(documented: Documented, results: list[tuple[_Item, list[StatedShape]]]) -> None:
+    """Several entries, or several shapes in the only one, are the components of a tuple."""
+    found = [(item, [s for s in shapes if s.where == "after"]) for item, shapes in results]
+    stating = [pair for pair in found if pair[1]]
+    if not stating or documented.returns:
+        return
+    named = [pair for pair in found if pair[0].names]
+    if len(stating) == 1 and len(named) <= 1:
+        shapes = stating[0][1]
+        if len(shapes) == 1:
+            documented.returns.append(Bound("", replace(shapes[0], name=None)))
+        elif all(s.name for s in shapes):
+            documented.returns.extend(Bound("", replace(s, name=None), i) for i, s in enumerate(shapes))
+        return
+    for i, (_, shapes) in enumerate(named):
+        if shapes:
+            documented.returns.append(Bound("", replace(shapes[0], name=None), i))
+
+
+def _items(text: str) -> list[_Item]:
+    """The entries of a docstring with their lines joined."""
+    items: list[_Item] = []
+    kind, indent = "", 0
+    lines = text.split("\n")
+    for number, raw in enumerate(lines):
+        line = raw.strip()
+        width = len(raw) - len(raw.lstrip())
+        if not line or _RULE.fullmatch(line) or line.startswith((">>>", "...")):
+            if not line and items and kind == "":
+                items.append(_Item((), "", "", number, width, len(line)))
+            continue
+        section = _SECTION.fullmatch(line)
+        underlined = number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1].strip() or "x") is not None
+        if section and (section["colon"] or underlined) and not (kind == "shape" and line[0] == "-"):
+            kind = next((k for k in ("in", "out", "shape", "skip") if section[k]), "")
+            indent = -1
+            if section["rest"]:
+                items.append(_Item((), "out" if kind == "out" else "rest", section["rest"], number, width, len(line)))
+            continue
+        tagged = _FIELD.match(line)
+        if tagged:
+            kind, indent = "", 0
+            items.append(_field(tagged, number, width, len(line)))
+            continue
+        if kind == "skip":
+            continue
+        if kind and indent < 0:
+            indent = width
+        if kind and width < indent and number:
+            kind, indent = "", 0
+        entry = _entry(line, kind, number, width)
+        if entry is not None and (not kind or width <= indent or line[0] in "-*"):
+            items.append(entry)
+        elif items and (kind or _continues(items[-1], width)):
+            items[-1].text += " " + line
+    return items
+
+
+def _continues(item: _Item, width: int) -> bool:
+    return item.kind in ("in", "out") and bool(item.text) and width > item.width
+
+
+def _field(match: re.Match[str], number: int, width: int, length: int) -> _Item:
+    tag, head, text = match["tag"], match["head"].strip(), match["text"]
+    if tag.startswith("r"):
+        return _Item((), "out", f"{head} {text}".strip(), number, width, length)
+    bracket = re.match(r"(\w+)\s*(\(.*\))?$", head)
+    if bracket:
+        return _Item((bracket.group(1),), "in", f"{bracket.group(2) or ''} {text}".strip(), number, width, length)
+    words = head.split()
+    return _Item((words[-1],) if words else (), "in", text, number, width, length)
+
+
+def _entry(line: str, kind: str, number: int, width: int) -> _Item | None:
+    match = _ITEM.fullmatch(line)
+    if match is None:
+        return _Item((), "out", line, number, width, len(line)) if kind == "out" else None
+    names = tuple(n.strip(" `*") for n in re.split(r",|/|&|\band\b", match["names"]) if n.strip(" `*"))
+    text = match["text"]
+    if kind == "out":
+        plain = len(names) == 1 and (names[0].endswith("Tensor") or names[0] in ("Tuple", "tuple", "ndarray", "array"))
+        return _Item(() if plain else names, "out", text, number, width, len(line))
+    if kind == "" and not re.match(r"[\[(`]|.*(?:[Ss]hape|Tensor|ndarray|size|\sx\s)", text):
+        return None
+    return _Item(names, "in", text, number, width, len(line))
+
+
+def _shorn(text: str) -> str:
+    """The text of an entry without roles, TeX and the type before the shape."""
+    text = _ROLE.sub("", text)
+    if "\\" in text or "_{" in text:
+        for pattern, by in _TEX:
+            text = pattern.sub(by, text)
+    text = text.replace("``", "`")
+    shorn = _TYPE.sub("", text, count=1)
+    return shorn if shorn[:1] in "([`" or shorn[:5] == "shape" else text
+
+
+def _whole(span: Span4, item: _Item) -> Locate:
+    """The line that an entry begins on: where in it the shape stands is not known once its lines are joined."""
+    if item.line == 0:
+        start, line = span[1], span[0]
+    else:
+        start, line = item.width, min(span[0] + item.line, span[2])
+    place = (line, start, line, start + item.length)
+    return lambda _start, _end: place
