@@ -7,7 +7,7 @@ register themselves in `EVALUATE` and `EXECUTE`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Shape
@@ -257,7 +257,11 @@ class Machine:
             node = arg.node if arg else None
             if node is not None and arg is not None and value is not arg.value:
                 node = args[place].node if isinstance(place, int) and isinstance(value, Seq) and value.items else node
-            out.append(self._operand(name, value, node))
+            operand = self._operand(name, value, node)
+            if isinstance(place, int) and isinstance(value, Seq) and arg is not None and value is not arg.value:
+                parts = [self._operand(f"{name}[{i}]", a.value, a.node) for i, a in enumerate(args[place:])]
+                operand = replace(operand, parts=tuple(parts))
+            out.append(operand)
         return tuple(out)
 
     def _operand(self, name: str, value: Value, node: ir.Expr | None) -> Operand:
