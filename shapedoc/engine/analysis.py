@@ -18,7 +18,7 @@ from shapedoc.source.comments import find_comments
 from shapedoc.source.parse import SourceError, TooDeep
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["Analysis", "analyse", "rule_names", "trace"]
+__all__ = ["Analysis", "analyse", "trace"]
 
 _GRAVITY: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
@@ -61,11 +61,6 @@ def trace(path: str, text: str, settings: Settings) -> Trace:
     Raises SourceError when the text does not parse.
     """
     return _infer(lower_ast.lower(text), path, text, settings)
-
-
-def rule_names() -> dict[str, str]:
-    """Return the name of every rule by its code."""
-    return {rule.code: rule.name for rule in all_rules()}
 
 
 def _look(module: ir.Module, path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]]:

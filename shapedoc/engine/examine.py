@@ -14,7 +14,7 @@ from shapedoc.engine.request import Settings
 from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
 from shapedoc.source.read import Source, decode, names_tensor_library, read_bytes, read_source
 
-__all__ = ["Examined", "Task", "examine", "read"]
+__all__ = ["Examined", "Pending", "Task", "examine", "prepare", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,20 @@ class Task:
     content: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A file whose text must be analysed: nothing kept answers for it."""
+
+    path: str
+    text: str
+
+
 @dataclass(slots=True)
 class Examined:
     """What one file gave: findings before selection, or why there are none.
 
     ``lines`` counts the lines read, ``analysed`` says whether they name a tensor library, ``unknown`` counts
-    operations that the op table does not have, ``inputs`` holds the digests of other files that were read.
+    operations that could not be followed, ``inputs`` holds the digests of other files that were read.
     """
 
     path: str
@@ -42,69 +50,64 @@ class Examined:
     inputs: dict[str, str] = field(default_factory=dict)
 
 
-def examine(task: Task, settings: Settings, cache: Cache | None) -> Examined:
-    """Read and analyse one file; whatever goes wrong becomes its error, and nothing is raised.
-
-    With ``SHAPEDOC_DEBUG`` set, a fault of the tool is raised as it is.
-    """
-    try:
-        return _examine(task, settings, cache)
-    except Exception as problem:
-        if os.environ.get("SHAPEDOC_DEBUG"):
-            raise
-        return Examined(task.path, error=FileError(task.path, internal_error(problem)))
-
-
 def read(task: Task) -> Source | FileError:
     """Return the text of a task, or why there is none."""
     return read_source(Path(task.path)) if task.content is None else decode(task.content, task.path)
 
 
-def _examine(task: Task, settings: Settings, cache: Cache | None) -> Examined:
+def prepare(task: Task, settings: Settings, cache: Cache | None) -> Examined | Pending:
+    """Read one file, and answer at once where it needs no analysis: unreadable, of no concern, or known already."""
     content = read_bytes(Path(task.path)) if task.content is None else task.content
     if isinstance(content, FileError):
         return Examined(task.path, error=content)
     source = decode(content, task.path)
     if isinstance(source, FileError):
         return Examined(task.path, error=source)
-    text = source.text
-    lines = len(split_lines(text))
     if not names_tensor_library(content):
-        return Examined(task.path, lines=lines)
-    if cache is None:
-        return _analyse(task.path, text, settings, lines)
-    key = cache.key(task.path, settings.key(), text)
-    kept = _from_plain(task.path, cache.get(key))
-    if kept is not None:
-        return kept
-    fresh = _analyse(task.path, text, settings, lines)
-    if fresh.error is None:
-        cache.put(key, _to_plain(fresh), fresh.inputs)
-    return fresh
+        return Examined(task.path, lines=len(split_lines(source.text)))
+    pending = Pending(task.path, source.text)
+    kept = cache.get(_key(pending, settings, cache)) if cache else None
+    return _from_plain(pending, kept) or pending
 
 
-def _analyse(path: str, text: str, settings: Settings, lines: int) -> Examined:
+def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examined:
+    """Analyse one file and keep the result; whatever goes wrong becomes its error, and nothing is raised.
+
+    With ``SHAPEDOC_DEBUG`` set, a fault of the tool is raised as it is.
+    """
     from shapedoc.engine.analysis import analyse
 
-    analysis = analyse(path, text, settings)
-    return Examined(path, analysis.findings, analysis.error, lines, True, analysis.unknown, analysis.inputs)
+    try:
+        analysis = analyse(pending.path, pending.text, settings)
+    except Exception as problem:
+        if os.environ.get("SHAPEDOC_DEBUG"):
+            raise
+        return Examined(pending.path, error=FileError(pending.path, internal_error(problem)))
+    lines = len(split_lines(pending.text))
+    examined = Examined(pending.path, analysis.findings, analysis.error, lines, True, analysis.unknown, analysis.inputs)
+    if cache and examined.error is None:
+        cache.put(_key(pending, settings, cache), _to_plain(examined), examined.inputs)
+    return examined
+
+
+def _key(pending: Pending, settings: Settings, cache: Cache) -> str:
+    return cache.key(pending.path, settings.key(), pending.text)
 
 
 def _to_plain(examined: Examined) -> dict[str, object]:
     return {
         "findings": [finding_to_plain(finding) for finding in examined.findings],
-        "lines": examined.lines,
         "unknown": examined.unknown,
     }
 
 
-def _from_plain(path: str, data: object) -> Examined | None:
+def _from_plain(pending: Pending, data: object) -> Examined | None:
     match data:
-        case {"findings": [*findings], "lines": int(lines), "unknown": dict(unknown)}:
+        case {"findings": [*findings], "unknown": dict(unknown)}:
             try:
                 found = [finding_from_plain(finding) for finding in findings]
             except NotStored:
                 return None
-            return Examined(path, found, None, lines, True, unknown)
+            return Examined(pending.path, found, None, len(split_lines(pending.text)), True, unknown)
         case _:
             return None

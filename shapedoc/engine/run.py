@@ -9,11 +9,11 @@ from pathlib import Path
 
 from shapedoc.core.finding import FileError, Finding, Report
 from shapedoc.core.trace import Trace
-from shapedoc.engine.analysis import rule_names, trace
 from shapedoc.engine.examine import Examined, Task, read
 from shapedoc.engine.pool import examine_all
 from shapedoc.engine.request import Request, RequestError, Settings, StandardInput
 from shapedoc.engine.selection import Selection
+from shapedoc.rules import all_rules
 from shapedoc.source.discover import discover
 from shapedoc.source.parse import SourceError
 
@@ -27,10 +27,10 @@ def run(request: Request) -> Report:
 
     Raises RequestError when the configuration selects no rule, or when there is no file to read.
     """
-    selection = Selection(request.config, rule_names())
+    selection = Selection(request.config, {rule.code: rule.name for rule in all_rules()})
     tasks, errors = _tasks(request)
     folder = request.config.root / CACHE_FOLDER if request.cache else None
-    examined = list(examine_all(tasks, request.settings, folder, request.jobs))
+    examined = examine_all(tasks, request.settings, folder, request.jobs)
     findings = [finding for one in examined for finding in sorted(selection.told(one.findings), key=_place)]
     return Report(
         files=sum(one.error is None for one in examined),
@@ -45,6 +45,8 @@ def look(path: Path, stdin: StandardInput | None, settings: Settings) -> Trace:
 
     Raises RequestError when the file cannot be read or does not parse.
     """
+    from shapedoc.engine.analysis import trace
+
     source = read(_task(str(path), stdin))
     if isinstance(source, FileError):
         raise RequestError(f"{source.path}: {source.message}")
