@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.shape import Axis, Run, Shape, new_id
 from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.trace import Problem
 from shapedoc.core.value import Kind, Order, Tensor, Value
@@ -192,9 +192,9 @@ class OpContext:
         kind: Kind | None = None,
         order: Order = None,
     ) -> Tensor:
-        """A new tensor of this shape, of the library and kind of `like`."""
+        """A new tensor of this shape, of the library and kind of `like`; its axes are told apart."""
         items = shape if isinstance(shape, Shape) else Shape(tuple(shape))
-        result = Tensor(items)
+        result = Tensor(_distinct(items))
         if like is not None:
             result.kind, result.library = like.kind, like.library
         if kind is not None:
@@ -225,3 +225,19 @@ class OpContext:
     def meet(self, a: Axis | Dim, b: Axis | Dim) -> Sameness:
         """Require two sizes to be the same; an unknown one is learnt."""
         return self.sizes.meet(a.dim if isinstance(a, Axis) else a, b.dim if isinstance(b, Axis) else b)
+
+
+def _distinct(shape: Shape) -> Shape:
+    """The shape with an identity of its own for every axis that another one of it could be taken for.
+
+    The scores of self-attention have the axis of their tokens twice, once for queries and once for keys.
+    """
+    axes = shape.axes
+    twins = [a for i, a in enumerate(axes) if any(a.ids <= b.ids or b.ids <= a.ids for b in axes[:i] + axes[i + 1 :])]
+    if not twins:
+        return shape
+    marked = tuple(
+        Axis(i.dim, i.ids | {new_id()}, i.visible, i.factors) if isinstance(i, Axis) and i in twins else i
+        for i in shape.items
+    )
+    return Shape(marked)
