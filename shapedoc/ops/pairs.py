@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Bool, NoneValue, Str, Tensor, Value
+from shapedoc.core.value import Bool, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 
@@ -23,7 +23,8 @@ def reduction_of(settings: Mapping[str, Value], options: Sequence[Value] = ()) -
     """
     found: Value | None = settings.get("reduction")
     legacy = [settings.get(name) for name in _LEGACY]
-    for option in options:
+    given = [v for option in options for v in (option.items if isinstance(option, Seq) else (option,))]
+    for option in given:
         if isinstance(option, Str):
             found = option
         elif isinstance(option, Bool):
