@@ -47,7 +47,7 @@ class Budget(Exception):
 
 @dataclass(slots=True)
 class Frame:
-    """One call of a function: its variables, and what it has returned so far."""
+    """One call of a function: its variables, what it has returned so far, what names in its comments stand for."""
 
     function: str
     variables: dict[str, Value]
@@ -58,6 +58,7 @@ class Frame:
     returned: list[Value] = field(default_factory=list)
     node: ir.FunctionDef | ir.Lambda | None = None
     globals_: frozenset[str] = frozenset()
+    names: dict[str, Dim] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,222 @@
-"""What the author states, brought together with what is inferred."""
+"""What the author states, brought together with what is inferred.
+
+A stated shape fills a gap in what is known; where the shape is known, its names are learnt, and a disagreement is
+recorded: it is the statement that is doubted, never the code.
+"""
 
 from __future__ import annotations
 
-from shapedoc.infer.machine import Machine
+from collections.abc import Sequence
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Operand, Stated
+from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
+from shapedoc.infer.asserted import assume
+from shapedoc.infer.machine import Frame, Machine
+from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
+from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
 
 __all__ = ["Statements"]
 
 
 class Statements:
-    """The shapes stated in one file."""
+    """The shapes stated in one file, told to a machine as it walks."""
 
     def __init__(self, module: ir.Module, machine: Machine) -> None:
-        self.module = module
-        self.machine = machine
+        self.contracts = ModuleContracts(module)
+        machine.on_call = self.called
+        machine.on_return = self.returned
+        machine.after_assign = self.walked
+
+    # -- where statements meet values
+
+    def called(self, m: Machine, function: Function, frame: Frame) -> None:
+        """The parameters of a function that is about to be walked."""
+        if not m.sources.comments or not isinstance(function.node, ir.FunctionDef):
+            return
+        for name, shapes in self.contracts.params(function.node).items():
+            value = frame.variables.get(name)
+            if value is None or not shapes or not shapes[0].sure:
+                continue
+            shape = shapes[0]
+            if isinstance(value, Symbolic) and not value.size and shape.index is None:
+                value = value.as_tensor()
+            self._meet(m, value, shape, name, parameter=True)
+
+    def returned(self, m: Machine, function: Function, value: Value) -> Value:
+        """The value that a function returns."""
+        if not m.sources.comments or not isinstance(function.node, ir.FunctionDef):
+            return value
+        for bound in self.contracts.returns(function.node):
+            part = _component(value, bound.index if bound.index is not None else bound.shape.index)
+            if isinstance(part, Tensor) and bound.shape.sure:
+                self._meet(m, part, bound.shape, bound.name or "the returned value")
+        return value
+
+    def walked(self, m: Machine, statement: ir.Stmt) -> None:
+        """A statement that has been walked."""
+        if isinstance(statement, ir.Assert):
+            assume(m, statement.test)
+            return
+        if not m.sources.comments:
+            return
+        for bound in self.contracts.after(statement):
+            if bound.shape.where == "after":
+                self._after(m, statement, bound)
+
+    def _after(self, m: Machine, statement: ir.Stmt, bound: Bound) -> None:
+        value = self._value(m, statement, bound.name)
+        if value is None:
+            return
+        index = bound.index if bound.index is not None else bound.shape.index
+        part = _component(value, index)
+        if isinstance(part, Tensor):
+            self._meet(m, part, bound.shape, bound.name)
+        elif isinstance(part, Unknown) and bound.shape.sure and index is None and "." not in bound.name and bound.name:
+            made = Tensor(Shape.unknown(), name=bound.name)
+            span = Span(*statement.span, m.path)
+            m.emit("stated", statement, (Operand("input", part, span=span),), made)
+            self._meet(m, made, bound.shape, bound.name)
+            m.store(bound.name, made)
+
+    def _value(self, m: Machine, statement: ir.Stmt, name: str) -> Value | None:
+        if name:
+            owner, _, attribute = name.rpartition(".")
+            if not owner:
+                return m.lookup(name)
+            receiver = m.lookup(owner)
+            return receiver.attributes.get(attribute) if isinstance(receiver, Instance) else None
+        if isinstance(statement, ir.Return) and m.frame.returned:
+            return m.frame.returned[-1]
+        return None
+
+    # -- one statement, one tensor
+
+    def _meet(self, m: Machine, value: Value, stated: StatedShape, name: str, *, parameter: bool = False) -> None:
+        if not isinstance(value, Tensor):
+            return
+        shape = m.sizes.shape(value.shape)
+        dims = self._fitting(stated, shape)
+        if shape.run is not None:
+            if dims is not None and (stated.sure or parameter):
+                self._fill(m, shape, dims, parameter=parameter)
+            return
+        if dims is None:
+            self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
+            return
+        self._name(m, value, shape, dims, stated, name)
+
+    @staticmethod
+    def _fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
+        """The stated dims, ``...`` taken out where the rank is known; None where the rank cannot be that."""
+        for dims in (stated.dims, *stated.alternatives):
+            rest = [i for i, d in enumerate(dims) if isinstance(d, Rest)]
+            if shape.rank is None:
+                if not rest and len(dims) >= len(shape.items) - 1:
+                    return dims
+                continue
+            if not rest and len(dims) == shape.rank:
+                return dims
+            if len(rest) == 1 and len(dims) - 1 <= shape.rank:
+                missing = shape.rank - len(dims) + 1
+                return (*dims[: rest[0]], *(Rest(),) * missing, *dims[rest[0] + 1 :])
+        return None
+
+    def _fill(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], *, parameter: bool) -> None:
+        """A tensor of unknown rank has the stated one."""
+        run = shape.run
+        assert run is not None
+        item = shape.items[run]
+        assert isinstance(item, Run)
+        after = len(shape.items) - run - 1
+        middle = dims[run : len(dims) - after]
+        m.sizes.bind_run(item, tuple(Axis(self._size(m, d, new=True) or m.sizes.fresh()) for d in middle))
+        named = [d for d in (self._size(m, d, new=True) for d in dims if isinstance(d, Named)) if d is not None]
+        for axis, dim in zip(shape.prefix, dims, strict=False):
+            self._learn(m, axis, dim)
+        for axis, dim in zip(reversed(shape.suffix), reversed(dims), strict=False):
+            self._learn(m, axis, dim)
+        if parameter:
+            m.sizes.apart(*named)
+
+    def _learn(self, m: Machine, axis: Axis, dim: DimExpr) -> None:
+        size = self._size(m, dim, new=True)
+        if size is not None:
+            m.sizes.meet(axis.dim, size)
+
+    def _name(
+        self, m: Machine, value: Tensor, shape: Shape, dims: Sequence[DimExpr], stated: StatedShape, name: str
+    ) -> None:
+        """The rank agrees: learn what the names stand for, and see whether they still stand for the same."""
+        for axis, dim in zip(shape.axes, dims, strict=True):
+            if isinstance(dim, Rest):
+                continue
+            known = self._size(m, dim, new=False)
+            if known is None:
+                if isinstance(dim, Named) and not dim.broadcasts:
+                    m.frame.names.setdefault(dim.key, self._named(m, axis.dim, dim))
+                continue
+            if axis.dim.const == 1 or known.const == 1:
+                continue
+            verdict = m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
+            if verdict.wrong:
+                self._disagree(m, value, stated, name, verdict, rank=False)
+                return
+
+    @staticmethod
+    def _named(m: Machine, dim: Dim, stated: Named) -> Dim:
+        """An axis that nobody named gets the stated name."""
+        sym = m.sizes.resolve(dim).sym
+        if sym is not None and not sym.name and sym.flexible:
+            named = m.sizes.fresh(stated.key, owner=m.function)
+            m.sizes.bind(sym, named)
+            return named
+        return dim
+
+    def _size(self, m: Machine, dim: DimExpr, *, new: bool) -> Dim | None:
+        if isinstance(dim, Number):
+            return Dim.of(1) if dim.value == 1 else None
+
+        def lookup(named: Named) -> Dim | None:
+            key = named.key
+            known = m.frame.names.get(key)
+            if known is not None:
+                return known
+            variable = m.lookup(key)
+            if variable is None and isinstance(m.frame.receiver, Instance):
+                variable = m.frame.receiver.attributes.get(key)
+            if isinstance(variable, Int):
+                return variable.dim
+            if not new:
+                return None
+            made = m.sizes.fresh(key, owner=m.function, origin="stated")
+            m.frame.names[key] = made
+            return made
+
+        return to_dim(dim, lookup, lambda a, b: m.sizes.floordiv(a, b, owner=m.function))
+
+    @staticmethod
+    def _disagree(m: Machine, value: Tensor, stated: StatedShape, name: str, verdict: Sameness, *, rank: bool) -> None:
+        if not stated.sure or m.path:
+            return
+        inferred = m.sizes.show_shape(value.shape)
+        m.trace.stated.append(Stated(Span(*stated.span), name, str(stated), stated.form, inferred, verdict, rank))
+
+
+def _open(dim: Dim) -> bool:
+    sym = dim.sym
+    return sym is not None and sym.flexible and not sym.name
+
+
+def _component(value: Value, index: int | None) -> Value:
+    if index is None:
+        return value
+    if isinstance(value, Seq) and value.rest is None and 0 <= index < len(value.items):
+        return value.items[index]
+    if isinstance(value, Symbolic) and not value.used_as_tensor:
+        return value.child(str(index)).as_tensor()
+    return Unknown("another component")

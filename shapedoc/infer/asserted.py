@@ -1,0 +1,65 @@
+"""What an assert that has passed lets the rest of the function take for granted."""
+
+from __future__ import annotations
+
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import Int, Tensor, Value
+from shapedoc.infer.attributes import size_at
+from shapedoc.infer.machine import Machine
+from shapedoc.infer.values import Symbolic
+from shapedoc.source import ir
+from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_assert
+
+__all__ = ["assume"]
+
+
+def assume(m: Machine, test: ir.Expr) -> None:
+    """Learn from the test of an assert; what contradicts it is left alone."""
+    for fact in read_assert(test):
+        match fact:
+            case RankIs(tensor=tensor, ranks=(rank,)):
+                _rank(m, _tensor(m, tensor), rank)
+            case ShapeIs(tensor=tensor, dims=dims, start=0, open_end=False):
+                _shape(m, _tensor(m, tensor), dims)
+            case AxisIs(tensor=tensor, axis=axis, size=size):
+                value = _tensor(m, tensor)
+                if value is not None:
+                    _same(m, size_at(m, value, axis), m.eval(size))
+            case SameSize(left=left, right=right):
+                _same(m, m.eval(left), m.eval(right))
+            case _:
+                pass
+
+
+def _tensor(m: Machine, node: ir.Expr) -> Tensor | None:
+    value = m.eval(node)
+    if isinstance(value, Symbolic) and not value.size:
+        return value.as_tensor()
+    return value if isinstance(value, Tensor) else None
+
+
+def _rank(m: Machine, tensor: Tensor | None, rank: int) -> None:
+    if tensor is None:
+        return
+    shape = m.sizes.shape(tensor.shape)
+    missing = rank - (len(shape.items) - 1)
+    if shape.run is not None and missing >= 0:
+        run = shape.items[shape.run]
+        assert isinstance(run, Run)
+        m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
+
+
+def _shape(m: Machine, tensor: Tensor | None, dims: tuple[ir.Expr, ...]) -> None:
+    if tensor is None or any(isinstance(d, ir.Starred) for d in dims):
+        return
+    _rank(m, tensor, len(dims))
+    shape = m.sizes.shape(tensor.shape)
+    if shape.rank == len(dims):
+        for axis, dim in zip(shape.axes, dims, strict=True):
+            _same(m, Int(axis.dim), m.eval(dim))
+
+
+def _same(m: Machine, left: Value, right: Value) -> None:
+    values = [v.as_int() if isinstance(v, Symbolic) and v.size else v for v in (left, right)]
+    if isinstance(values[0], Int) and isinstance(values[1], Int):
+        m.sizes.meet(values[0].dim, values[1].dim)
