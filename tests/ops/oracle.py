@@ -1,0 +1,162 @@
+"""The real thing: a drawn call made with torch, NumPy or einops, and what came out."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import einops
+import einops.layers.torch
+import numpy as np
+import torch
+
+from shapedoc.core.value import Kind
+from tests.ops.drawing import Call, D, T
+
+__all__ = ["Raised", "Result", "Shaped", "real", "real_layer"]
+
+_ROOTS: dict[str, object] = {"copy": copy, "einops": einops, "numpy": np, "operator": operator, "torch": torch}
+_TORCH_DTYPES = {"float": torch.float32, "int": torch.int64, "bool": torch.bool, "complex": torch.complex64}
+_NUMPY_DTYPES = {"float": np.float64, "int": np.int64, "bool": np.bool_, "complex": np.complex128}
+_NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims", "dims": "axes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A tensor of the result: its sizes and the kind of its elements."""
+
+    shape: tuple[int, ...]
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The call raised."""
+
+    error: str
+
+
+# Numbers of Python, and what is no tensor, come as None.
+Result = Shaped | tuple["Result", ...] | None | Raised
+
+
+def lookup(name: str) -> object:
+    """What stands under a qualified name."""
+    first, *rest = name.split(".")
+    found = _ROOTS[first]
+    for part in rest:
+        found = getattr(found, part)
+    return found
+
+
+def real(name: str, call: Call) -> Result:
+    """The result of a call of a function, a method or an attribute."""
+    return _quietly(lambda device: _call(name, call, device), name)
+
+
+def real_layer(kind: str, call: Call) -> Result:
+    """The result of building a layer and calling it."""
+
+    def build(device: str) -> object:
+        with torch.device(device):
+            made = getattr(lookup(kind), "__call__", None)
+            assert made is not None
+            module = made(*_plain(call.init, device), **_named(call.options, device))
+        return module(*_plain(call.args, device), **_named(call.kwargs, device))
+
+    return _quietly(build, kind)
+
+
+def _quietly(run: Callable[[str], object], name: str) -> Result:
+    """Run on the meta device, and on the CPU where that refuses; NumPy and einops run on the CPU."""
+    devices = ("cpu",) if name.startswith(("numpy.", "einops.")) else ("meta", "cpu")
+    error = ""
+    for device in devices:
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"), torch.random.fork_rng(devices=[]):
+                warnings.simplefilter("ignore")
+                return _shaped(run(device))
+        except Exception as raised:
+            # Whatever a library raises is its answer.
+            error = f"{type(raised).__name__}: {raised}"
+    return Raised(error)
+
+
+def _call(name: str, call: Call, device: str) -> object:
+    library = "numpy" if name.startswith("numpy.") else "torch"
+    where = "numpy" if library == "numpy" else device
+    args, kwargs = _plain(call.args, where), _named(call.kwargs, where)
+    if library == "numpy":
+        kwargs = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
+    owner, _, member = name.rpartition(".")
+    if owner in ("torch.Tensor", "numpy.ndarray"):
+        found = getattr(args[0], member)
+        return found(*args[1:], **kwargs) if callable(found) else found
+    if name in ("operator.setitem", "torch.Tensor.__setitem__", "numpy.ndarray.__setitem__"):
+        operator.setitem(*args)
+        return args[0]
+    function = lookup(name)
+    assert callable(function)
+    return function(*args, **kwargs)
+
+
+def _named(values: Mapping[str, object], device: str) -> dict[str, object]:
+    return {k: _one(v, device) for k, v in values.items()}
+
+
+def _plain(values: Sequence[object], device: str) -> list:
+    return [_one(v, device) for v in values]
+
+
+def _one(value: object, device: str) -> object:
+    match value:
+        case T(shape=shape, kind=kind, fill=fill):
+            number = (0 if kind in ("int", "bool") else 1) if fill is None else fill
+            sizes = [int(n) for n in shape]
+            if device == "numpy":
+                return np.full(sizes, number, dtype=_NUMPY_DTYPES[kind])
+            return torch.full(sizes, number, dtype=_TORCH_DTYPES[kind], device=device)
+        case D(name=name):
+            return getattr(np if device == "numpy" else torch, name)
+        case bool() | str() | float() | None:
+            return value
+        case int():
+            return int(value)
+        case list():
+            return [_one(v, device) for v in value]
+        case tuple():
+            return tuple(_one(v, device) for v in value)
+        case slice():
+            return slice(_one(value.start, device), _one(value.stop, device), _one(value.step, device))
+        case _:
+            return value
+
+
+def _shaped(value: object) -> Result:
+    match value:
+        case torch.Tensor():
+            return Shaped(tuple(value.shape), _torch_kind(value.dtype))
+        case np.ndarray() | np.generic():
+            return Shaped(tuple(value.shape), _numpy_kind(value.dtype))
+        case tuple() | list():
+            return tuple(_shaped(v) for v in value)
+        case torch.nn.utils.rnn.PackedSequence():
+            return None
+        case _:
+            return None
+
+
+def _torch_kind(dtype: torch.dtype) -> Kind:
+    if dtype == torch.bool:
+        return "bool"
+    if dtype.is_complex:
+        return "complex"
+    return "float" if dtype.is_floating_point else "int"
+
+
+def _numpy_kind(dtype: np.dtype) -> Kind:
+    kinds: dict[str, Kind] = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+    return kinds.get(dtype.kind, "")
