@@ -3,53 +3,234 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Event, Problem, Trace
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Label, Span
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.rules.blame import axis_of, build_event, faulty_call, layer_of, problems, setting_span, sibling_size
+from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.wording import call_labels, finding, made_by, named, severity_of, shape_text
+from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
+from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
 
+_KINDS = ("mismatched-product", "mismatched-batch")
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A product that does not fit: its two operands and the axes (from the right) whose sizes differ."""
+
+    trace: Trace
+    event: Event
+    problem: Problem
+    severity: Severity
+    operands: tuple[Operand, Operand]
+    shapes: tuple[Shape, Shape]
+    axes: tuple[Axis, Axis]
+    backs: tuple[int, int]
+
+    def text(self, side: int) -> str:
+        return text_of(self.trace, self.operands[side])
+
+    def shape(self, side: int) -> str:
+        return shape_text(self.event, self.operands[side].shape)
+
+    def size(self, side: int) -> str:
+        return quoted(self.event, self.axes[side])
+
+
+@dataclass(frozen=True, slots=True)
+class _Cure:
+    """Where the finding stands, which operand is wrong, what it should be, and what to write."""
+
+    span: Span | None
+    side: int
+    expected: str
+    help: str
+    labels: tuple[Label, ...] = ()
+    why: str = ""
+
 
 def check(trace: Trace) -> Iterator[Finding]:
-    for event in trace.events:
-        for problem in event.problems:
-            if problem.kind == "mismatched-product":
-                yield from _found(trace, event, problem)
+    for event, problem in problems(trace, *_KINDS):
+        severity = severity_of(problem.sameness)
+        if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
+            continue
+        product = _read(trace, event, problem, severity)
+        if product is None or any(is_tainted(trace, o) for o in product.operands):
+            continue
+        if problem.kind == "mismatched-product" and is_dot_score(trace, event, problem):
+            continue
+        yield _found(product)
 
 
-def _found(trace: Trace, event: Event, problem: Problem) -> Iterator[Finding]:
-    severity = severity_of(problem.sameness)
+def _read(trace: Trace, event: Event, problem: Problem, severity: Severity) -> _Product | None:
     operands = [event.operand(name) for name in problem.operands]
-    if severity is None or len(problem.sizes) != 2:
-        return
-    left, right = (operands[0], operands[-1]) if operands else (None, None)
-    shapes = [shape_text(event, o.shape) if o else "" for o in (left, right)]
-    texts = [named(trace, o) for o in (left, right)]
-    sign = "@" if event.short == "matmul" and event.op.startswith("operator") else event.short
-    when = problem.sameness.when if problem.sameness else ""
-    yield finding(
-        trace,
-        event,
-        None,
+    if len(operands) != 2 or len(problem.axes) != 2:
+        return None
+    left, right = operands
+    if left is None or right is None:
+        return None
+    shapes = shape_at(event, left), shape_at(event, right)
+    axes = axis_of(event, left, problem.axes[0]), axis_of(event, right, problem.axes[1])
+    if shapes[0] is None or shapes[1] is None or axes[0] is None or axes[1] is None:
+        return None
+    backs = _back(shapes[0], problem.axes[0]), _back(shapes[1], problem.axes[1])
+    return _Product(
+        trace, event, problem, severity, (left, right), (shapes[0], shapes[1]), (axes[0], axes[1]), backs
+    )
+
+
+def _back(shape: Shape, position: int) -> int:
+    return position - len(shape.items) if position >= 0 else position
+
+
+def _found(p: _Product) -> Finding:
+    batch = p.problem.kind == "mismatched-batch"
+    cure = _batch_cure(p) if batch else _weight(p) or _transpose(p) or _projection(p) or _call(p)
+    sign = "@" if p.event.op.startswith("operator") else p.event.short
+    what = "batch" if batch else "inner"
+    side = cure.side
+    return finding(
+        p.trace,
+        p.event,
+        cure.span,
         code=RULE.code,
         name=RULE.name,
-        severity=severity,
-        message=f"`{sign}` needs equal inner sizes, got `{problem.sizes[0]}` and `{problem.sizes[1]}`",
-        tensor=texts[1],
-        actual=shapes[1],
-        labels=tuple(
-            lb
-            for o, t in zip((left, right), texts, strict=True)
-            if o is not None
-            for lb in made_by(trace, o.value, event, t)
-        )
-        + call_labels(event),
-        why=f"{texts[0]} is {shapes[0]} and {texts[1]} is {shapes[1]}: a product sums over one size that both have",
-        notes=(f"runs only if {when}",) if when else (),
-        help="transpose one of them, or build the map that makes it with the other size",
+        severity=p.severity,
+        message=f"`{sign}` needs equal {what} sizes, got {p.size(0)} and {p.size(1)}",
+        tensor=p.text(side),
+        actual=p.shape(side),
+        expected=cure.expected,
+        labels=cure.labels
+        + made_before(p.trace, p.event, *p.operands)
+        + label(p.event.span, f"{p.text(0)} is {p.shape(0)}, {p.text(1)} is {p.shape(1)}")
+        + call_labels(p.event),
+        why=cure.why or f"{p.text(0)} is {p.shape(0)} and {p.text(1)} is {p.shape(1)}: a product sums over one size that both have",
+        notes=only_if(p.problem),
+        help=cure.help,
     )
+
+
+def _weight(p: _Product) -> _Cure | None:
+    """A learned matrix built with its sizes exchanged, or one that stands on the wrong side."""
+    for side in (1, 0):
+        made = weight_made(p.trace, p.operands[side])
+        if made is None or p.shapes[side].rank != 2:
+            continue
+        other = 1 - side
+        mine = -3 - p.backs[side]
+        if same_size(p.event, p.shapes[side], p.axes[other]) == mine:
+            if side == 0 and same_size(p.event, p.shapes[other], p.axes[side], but=p.backs[other]) is not None:
+                continue
+            rows, columns = p.shapes[side].axes
+            text = p.text(side)
+            right = Shape((columns, rows))
+            expected = shape_text(p.event, right)
+            return _Cure(
+                made.span,
+                side,
+                expected,
+                f"build {text} as {expected}",
+                label(p.operands[side].span, f"{text} is {p.shape(side)}"),
+            )
+        if side == 0 and same_size(p.event, p.shapes[1], p.axes[0], but=p.backs[1]) is not None:
+            text = exchanged(p.trace, p.event, p.operands[0])
+            return _Cure(None, 1, "", f"{p.text(1)} @ {text}", why=_rows(p))
+    return None
+
+
+def _rows(p: _Product) -> str:
+    return f"every row of {p.text(1)} {p.shape(1)} is a vector of features, so the weight stands on its right, transposed"
+
+
+def _transpose(p: _Product) -> _Cure | None:
+    """An operand that fits with its last two axes exchanged."""
+    for side, back in ((1, -1), (0, -2)):
+        if p.event.short in ("einsum", "linear", "inner") or p.shapes[side].rank == 1:
+            continue
+        if p.backs[side] != -3 - back or len(p.shapes[side].suffix) < 2:
+            continue
+        if same_size(p.event, Shape(p.shapes[side].suffix), p.axes[1 - side]) != back:
+            continue
+        call = faulty_call(p.trace, p.event, _KINDS) if side == 0 else None
+        if call is not None:
+            return None
+        items = list(p.shapes[side].items)
+        items[-1], items[-2] = items[-2], items[-1]
+        right = exchanged(p.trace, p.event, p.operands[side])
+        return _Cure(None, side, shape_text(p.event, Shape(tuple(items))), _written(p, side, right))
+    return None
+
+
+def _written(p: _Product, side: int, right: str) -> str:
+    left, other = (p.text(0), right) if side == 1 else (right, p.text(1))
+    if p.event.op.startswith("operator"):
+        return f"{left} @ {other}"
+    library = p.event.op.split(".")[0].replace("numpy", "np")
+    return f"{library}.{p.event.short}({left}, {other})"
+
+
+def _projection(p: _Product) -> _Cure | None:
+    """One side comes out of a learned map and the other does not: the map was built with the wrong size."""
+    made = [maker(p.trace, operand) for operand in p.operands]
+    if (made[0] is None) == (made[1] is None):
+        return None
+    side = 0 if made[0] is not None else 1
+    event = made[side]
+    layer = layer_of(event) if event is not None else None
+    if layer is None or not _is_output(p, side):
+        return None
+    other = sibling_size(p.trace, build_event(p.trace, layer), p.axes[1 - side].dim.value)
+    if not other and faulty_call(p.trace, p.event, _KINDS) is not None:
+        return None
+    wanted = f"`{other}`" if other else p.size(1 - side)
+    return _Cure(
+        setting_span(p.trace, layer, "out_features"),
+        side,
+        "",
+        f"build the map with {wanted} as its last size",
+        label(layer.span, f"{p.text(side)} comes out of this map"),
+    )
+
+
+def _is_output(p: _Product, side: int) -> bool:
+    event = maker(p.trace, p.operands[side])
+    if event is None or event.shape is None or not event.shape.suffix:
+        return False
+    return event.shape.suffix[-1].same(p.axes[side])
+
+
+def _call(p: _Product) -> _Cure:
+    call = faulty_call(p.trace, p.event, _KINDS)
+    text = f"give {p.text(1)} {p.size(0)} where it has {p.size(1)}"
+    if call is None:
+        return _Cure(None, 1, "", text)
+    return _Cure(call.span, 1, "", text)
+
+
+def _batch_cure(p: _Product) -> _Cure:
+    """Leading axes that differ: one side has them in another order, or lacks an `expand`."""
+    call = faulty_call(p.trace, p.event, _KINDS)
+    span = call.span if call is not None else None
+    why = "the leading axes of both are the batch: one product for each of its elements"
+    for side in (1, 0):
+        other = 1 - side
+        back = same_size(p.event, p.shapes[side], p.axes[other], but=p.backs[side])
+        if back is not None:
+            rank = p.shapes[side].rank
+            one, two = (back + rank, p.backs[side] + rank) if rank is not None else (back, p.backs[side])
+            text = exchanged(p.trace, p.event, p.operands[side], min(one, two), max(one, two))
+            return _Cure(span, side, "", text, why=why)
+    for side in (0, 1):
+        if p.axes[side].dim.const == 1:
+            return _Cure(span, side, "", f"expand {p.text(side)} to {p.size(1 - side)}", why=why)
+    return _Cure(span, 1, "", f"bring both to one batch of {p.size(0)}", why=why)
 
 
 RULE = Rule(
@@ -58,7 +239,8 @@ RULE = Rule(
     severity="error",
     summary="The sizes that a matrix product sums over differ.",
     what="Looks at `@`, `matmul`, `bmm`, `mm`, `mv`, `dot`, `einsum` and `F.linear`, and compares the two axes that are "
-    "summed.",
+    "summed, and the leading axes, which must be one batch. It stands on the product, or on the learned map or weight "
+    "that was built with the wrong sizes.",
     why="A product of query and key sums over the features of both. Where a transpose was forgotten, or a weight was "
     "built with its sizes swapped, the sum runs over another axis: torch raises, or it runs because two sizes happen to "
     "agree and computes something else.",
@@ -80,6 +262,25 @@ result = scores(torch.randn(2, 5, 7), torch.randn(2, 3, 7))
 """,
             raises="RuntimeError",
         ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class General(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.W_a = nn.Parameter(torch.randn(d_h, d_s))  # <- SD101
+
+    def forward(self, state, memory):
+        return torch.bmm(memory, (state @ self.W_a).unsqueeze(2)).squeeze(2)
+
+
+result = General(7, 11)(torch.randn(2, 7), torch.randn(2, 5, 11))
+""",
+            raises="RuntimeError",
+        ),
     ),
     good=(
         Example(
@@ -94,6 +295,24 @@ def scores(query, key):
 
 
 result = scores(torch.randn(2, 5, 7), torch.randn(2, 3, 7))
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class General(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.W_a = nn.Parameter(torch.randn(d_s, d_h))
+
+    def forward(self, state, memory):
+        return torch.bmm(memory, (state @ self.W_a).unsqueeze(2)).squeeze(2)
+
+
+result = General(7, 11)(torch.randn(2, 7), torch.randn(2, 5, 11))
 """
         ),
     ),

@@ -1,0 +1,224 @@
+"""Where the fault lies: in the code that raises, or in the call that brought in what does not fit.
+
+Code is walked several times: every class and function by itself, and again wherever it is called. Code that one walk
+finds sound takes what it was given there, so that where another walk finds a problem in it the call is at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.sizes import Kind
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
+from shapedoc.core.value import Int, Layer
+from shapedoc.rules.flow import graph, shape_at
+
+__all__ = [
+    "axis_of",
+    "build_call",
+    "build_event",
+    "faulty_call",
+    "is_constant",
+    "layer_of",
+    "outside",
+    "problems",
+    "setting_span",
+    "sibling_size",
+    "twins",
+]
+
+
+def problems(trace: Trace, *kinds: str) -> Iterator[tuple[Event, Problem]]:
+    """Every problem of these kinds with its event; one for an event and a kind, the surest."""
+    for event in trace.events:
+        for kind in kinds:
+            found = [p for p in event.problems if p.kind == kind]
+            if found:
+                yield event, min(found, key=_doubt)
+
+
+def _doubt(problem: Problem) -> int:
+    """How unsure a problem is: 0 where it is certain."""
+    sameness = problem.sameness
+    if sameness is None or sameness.kind is Kind.NEVER:
+        return 0
+    return 4 - sameness.strength if sameness.kind is Kind.ONLY_IF else 9
+
+
+def layer_of(event: Event) -> Layer | None:
+    """The module that an event calls."""
+    value = event.value("self")
+    return value if isinstance(value, Layer) else None
+
+
+def build_event(trace: Trace, layer: Layer) -> Event | None:
+    """The event that built a module."""
+    if 0 <= layer.event < len(trace.events) and isinstance(trace.events[layer.event].result, Layer):
+        return trace.events[layer.event]
+    return None
+
+
+def build_call(trace: Trace, layer: Layer, call: Call) -> Call | None:
+    """The call that built the object whose method `call` calls, where the module was built in its constructor."""
+    built = build_event(trace, layer)
+    owner, _, method = call.function.rpartition(".")
+    if built is None or not owner or not method:
+        return None
+    for made in built.calls:
+        if made.function == f"{owner}.__init__" and made.span != built.span:
+            return made
+    return None
+
+
+def sibling_size(trace: Trace, built: Event | None, number: int | None) -> str:
+    """The name of a size that the constructor which built something got too, and which has this number; "" if none.
+
+    A module that is given one size where another of its constructor's fits was given the wrong one.
+    """
+    if built is None or number is None or not built.calls:
+        return ""
+    call = built.calls[-1].id
+    for event in trace.events[max(0, built.index - 200) : built.index + 200]:
+        if event.calls and event.calls[-1].id == call:
+            for dim in _dims(event):
+                sym = dim.sym
+                if sym is not None and sym.name and sym.value == number:
+                    return sym.name
+    return ""
+
+
+def _dims(event: Event) -> Iterator[Dim]:
+    if isinstance(event.result, Layer):
+        yield from (v.dim for v in event.result.config.values() if isinstance(v, Int))
+    elif event.shape is not None:
+        yield from (axis.dim for axis in event.shape.axes)
+
+
+def setting_span(trace: Trace, layer: Layer, setting: str) -> Span:
+    """Where a module was given a size: the argument, else the whole call that built it."""
+    built = build_event(trace, layer)
+    operand = built.operand(setting) if built is not None else None
+    return operand.span if operand is not None and operand.span is not None else layer.span
+
+
+def axis_of(event: Event, operand: Operand | None, position: int) -> Axis | None:
+    """An operand's axis by the position a problem gives it, which counts the unknown run as one."""
+    shape = shape_at(event, operand)
+    if shape is None:
+        return None
+    if position >= len(shape.items) or position < -len(shape.items):
+        return None
+    item = shape.items[position]
+    return None if isinstance(item, Run) else item
+
+
+def is_constant(axis: Axis | None) -> bool:
+    """Whether an axis has a size without a name."""
+    return axis is not None and axis.dim.const is not None
+
+
+# -- walks of the same code
+
+
+@lru_cache(maxsize=2)
+def _places(trace: Trace) -> dict[tuple[str, Span], list[Event]]:
+    found: dict[tuple[str, Span], list[Event]] = {}
+    for event in trace.events:
+        found.setdefault((event.op, event.span), []).append(event)
+    return found
+
+
+@lru_cache(maxsize=2)
+def _entries(trace: Trace) -> list[tuple[int, int, str]]:
+    return [(start, stop, name) for name, start, stop, _ in trace.entries]
+
+
+def _entry_of(trace: Trace, event: Event) -> str | None:
+    for start, stop, name in _entries(trace):
+        if start <= event.index < stop:
+            return name
+    return None
+
+
+def twins(trace: Trace, event: Event) -> list[Event]:
+    """The other walks over the same operation."""
+    return [e for e in _places(trace).get((event.op, event.span), []) if e is not event]
+
+
+def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | None:
+    """The call that brought in what does not fit: the code that it calls is sound as another walk sees it.
+
+    None where the code is at fault wherever it is walked, or where nothing else has walked it.
+    """
+    chain = _functions(event)
+    sound, unsound = 0, len(chain) + 1
+    for other in twins(trace, event):
+        if [c.span for c in other.calls] == [c.span for c in event.calls]:
+            continue  # another round of a loop
+        same = _shared(chain, _functions(other), event.calls, other.calls)
+        if any(p.kind in kinds for p in other.problems):
+            if _entry_of(trace, other) != _entry_of(trace, event):
+                unsound = min(unsound, len(other.calls))
+        elif not other.lost and _known(other, event, kinds):
+            sound = max(sound, same)
+    if not sound or sound >= unsound or sound > len(event.calls):
+        return None
+    if sound == len(event.calls) and _entry_of(trace, event) != "":
+        return None
+    return event.calls[len(event.calls) - sound]
+
+
+def _functions(event: Event) -> tuple[str, ...]:
+    return tuple(call.function for call in event.calls)
+
+
+def _shared(
+    chain: tuple[str, ...], other: tuple[str, ...], calls: tuple[Call, ...], theirs: tuple[Call, ...]
+) -> int:
+    """How many calls, counted from the operation, the two walks went through alike."""
+    count = 0
+    for one, two, call, their in zip(reversed(chain), reversed(other), reversed(calls), reversed(theirs), strict=False):
+        if one != two:
+            break
+        count += 1
+        if call.span != their.span:
+            break
+    return count
+
+
+def _known(other: Event, event: Event, kinds: Collection[str]) -> bool:
+    """Whether a walk without the problem knew enough to see it: the axes that the problem is about."""
+    for problem in event.problems:
+        if problem.kind not in kinds:
+            continue
+        for name, position in zip(problem.operands, problem.axes, strict=False):
+            ours, theirs = shape_at(event, event.operand(name)), shape_at(other, other.operand(name))
+            if ours is None or theirs is None:
+                return False
+            back = position - len(ours.items) if position >= 0 else position
+            ahead = -back <= len(theirs.suffix) or (theirs.run is None and -back <= len(theirs.items))
+            if not ahead:
+                return False
+        if not problem.axes:
+            for name in problem.operands:
+                theirs = shape_at(other, other.operand(name))
+                if theirs is None or theirs.rank is None:
+                    return False
+    return True
+
+
+def outside(trace: Trace, event: Event, operand: Operand | None, call: Call) -> Event | None:
+    """The event outside `call` that made what an operand is made of."""
+    if operand is None:
+        return None
+    g = graph(trace)
+    made = g.producer(operand.value)
+    for _ in range(200):
+        if made is None or call.id not in {c.id for c in made.calls}:
+            return made
+        made = g.main_source(made)
+    return None

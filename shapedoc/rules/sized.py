@@ -1,0 +1,93 @@
+"""Sizes in words, and what one could write to make them fit."""
+
+from __future__ import annotations
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Kind
+from shapedoc.core.span import Label
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.flow import shape_at
+from shapedoc.rules.wording import made_by, text_of
+
+__all__ = ["equal", "exchanged", "made_before", "only_if", "quoted", "same_size", "shape_with", "size_text", "where_size"]
+
+
+def size_text(event: Event, size: Axis | Dim | None) -> str:
+    """A size as the author calls it, with its number where both are known: ``d_s`` or ``d_s = 64``."""
+    if size is None or event.sizes is None:
+        return "?"
+    dim = event.sizes.resolve(size.dim if isinstance(size, Axis) else size)
+    shown = event.sizes.show(dim)
+    number = dim.value
+    return shown if number is None or shown == str(number) else f"{shown} = {number}"
+
+
+def quoted(event: Event, size: Axis | Dim | None) -> str:
+    """A size between backticks, with its number: ```d_s` (64)``."""
+    name, _, number = size_text(event, size).partition(" = ")
+    return f"`{name}` ({number})" if number else f"`{name}`"
+
+
+def made_before(trace: Trace, event: Event, *operands: Operand | None) -> tuple[Label, ...]:
+    """Labels at the places where operands were made, those left out that stand in the event's own text."""
+    found = (lb for o in operands if o is not None for lb in made_by(trace, o.value, event, text_of(trace, o)))
+    return tuple(lb for lb in found if not event.span.contains(lb.span))
+
+
+def equal(event: Event, one: Axis | Dim, other: Axis | Dim) -> bool:
+    """Whether two sizes are certainly one."""
+    a = one.dim if isinstance(one, Axis) else one
+    b = other.dim if isinstance(other, Axis) else other
+    return event.sizes is not None and event.sizes.compare(a, b).kind is Kind.ALWAYS
+
+
+def same_size(event: Event, shape: Shape | None, size: Axis | Dim, *, but: int | None = None) -> int | None:
+    """The position, counted from the right, of an axis that certainly has this size; `but` is left out."""
+    if shape is None:
+        return None
+    tail = shape.suffix
+    for back in range(-1, -len(tail) - 1, -1):
+        if back != but and equal(event, tail[back], size):
+            return back
+    return None
+
+
+def only_if(problem: Problem) -> tuple[str, ...]:
+    """The note that says by which coincidence the code would run."""
+    when = problem.sameness.when if problem.sameness is not None else ""
+    return (f"runs only if {when}",) if when else ()
+
+
+def shape_with(event: Event, shape: Shape | None, position: int, size: Axis | Dim | str) -> str:
+    """A shape in words with the axis at `position` (from the right) of another size; "" where it is not known."""
+    if shape is None or event.sizes is None or -position > len(shape.items):
+        return ""
+    parts = [event.sizes.show(i.dim) if isinstance(i, Axis) else str(i) for i in shape.items]
+    if isinstance(size, Axis):
+        size = size.dim
+    parts[position] = size if isinstance(size, str) else event.sizes.show(size)
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def exchanged(trace: Trace, event: Event, operand: Operand | None, one: int = -2, other: int = -1) -> str:
+    """How to write an operand with two axes (counted from the right) exchanged."""
+    text = text_of(trace, operand)
+    if any(c in text for c in " +*/@"):
+        text = f"({text})"
+    shape = shape_at(event, operand)
+    rank = shape.rank if shape is not None else None
+    if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
+        return f"{text}.T" if rank == 2 else f"np.swapaxes({text}, {one}, {other})"
+    return f"{text}.T" if rank == 2 else f"{text}.transpose({one}, {other})"
+
+
+def where_size(event: Event, axis: Axis | None) -> str:
+    """Where a size came from, in words; "" where that is not known."""
+    if axis is None or event.sizes is None:
+        return ""
+    sym = event.sizes.resolve(axis.dim).sym
+    if sym is None or not sym.name or not sym.origin:
+        return ""
+    return f"`{sym.name}` is {sym.origin}" + (f", line {sym.line}" if sym.line else "")
