@@ -14,6 +14,7 @@ from shapedoc.source.contracts.places import (
     ends_on,
     input_name,
     is_no_tensor,
+    kept_value,
     parameter_on,
     printed_shape_of,
     returned,
@@ -24,6 +25,7 @@ from shapedoc.source.ir import (
     AugAssign,
     ClassDef,
     Comment,
+    Const,
     Expr,
     ExprStmt,
     For,
@@ -142,7 +144,11 @@ class Binder:
             case ExprStmt(value=value):
                 printed = printed_shape_of(value)
                 if printed and len(plain) == 1:
-                    return self._by_name(slot, slot.line, replace(plain[0], name=printed))
+                    return self._by_name(slot, slot.line, replace(plain[0], name=printed, sure=True))
+                kept = kept_value(value)
+                if kept is not None and len(plain) == 1:
+                    self.at.setdefault(kept.span, []).append(plain[0])
+                    return True
                 return self._components(stmt, 1, plain) or bound
             case _:
                 return bound
@@ -153,10 +159,11 @@ class Binder:
             return False
         goals = targets(stmt)
         if isinstance(stmt, Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], Sequence):
-            if len(shapes) != len(goals) or any(s.where != "after" for s in shapes):
+            parts = _grouped(shapes)
+            if len(parts) != len(goals):
                 return False
-            for goal, shape in zip(goals, shapes, strict=True):
-                self._goal(stmt, goal, replace(shape, index=None, of=1))
+            for goal, part in zip(goals, parts, strict=True):
+                self._part(stmt, goal, part)
             return True
         if len(shapes) > 1 and not all(s.index is not None for s in shapes):
             return False
@@ -172,6 +179,18 @@ class Binder:
                 self._add(self.after, stmt, Bound(name, shape, shape.index))
         else:
             self._add(self.after, stmt, Bound("", replace(shape, sure=False), shape.index))
+
+    def _part(self, stmt: Stmt, goal: Expr, part: list[StatedShape]) -> None:
+        """Bind one shape, or those of a nested display, to one item of a tuple target."""
+        inner = goal.items if isinstance(goal, Sequence) else [goal]
+        if len(part) == 1 and len(inner) > 1:
+            part = [replace(part[0], sure=False)] * len(inner)
+        if len(inner) == len(part):
+            for item, shape in zip(inner, part, strict=True):
+                self._goal(stmt, item, replace(shape, index=None, of=1))
+        elif len(inner) == 1:
+            for shape in part:
+                self._goal(stmt, goal, shape)
 
     def _components(self, stmt: Stmt, count: int, shapes: list[StatedShape]) -> bool:
         """Bind to the value of a statement: its parts where there are several."""
@@ -192,7 +211,7 @@ class Binder:
         for shape in named:
             bound |= self._named_here(slot, target_names(slot.stmt), shape)
         expression = ends_on(slot.stmt, line)
-        if expression is not None and len(rest) == 1:
+        if expression is not None and not isinstance(expression, Const) and len(rest) == 1:
             value = slot.stmt.value if isinstance(slot.stmt, Assign | Return | ExprStmt) else None
             if expression is value:
                 return self._statement(slot, rest) or bound
@@ -236,10 +255,16 @@ class Binder:
             for name, shape in zip(values, plain, strict=True):
                 self._param(function, name, shape)
             return True
-        if len(plain) == 1 and len(values) == 1:
+        if len(plain) != 1:
+            return bound
+        if function.header[0] < line:
+            # `):  # (B, T)` and `) -> Tensor:  # (B, T)` close a header of several lines.
+            self.returns.setdefault(id(function), []).append(Bound("", plain[0]))
+        elif len(values) == 1:
             self._param(function, values[0], replace(plain[0], sure=False))
-            return True
-        return bound
+        else:
+            self.returns.setdefault(id(function), []).append(Bound("", replace(plain[0], sure=False)))
+        return True
 
     def _param(self, function: FunctionDef, name: str, shape: StatedShape) -> None:
         self.params.setdefault(id(function), {}).setdefault(name, []).append(replace(shape, name=name))
@@ -333,7 +358,11 @@ class Binder:
             certain = below is not None and goal is below and gap_above > 0 and gap_below == 0
             if goal is None:
                 return False
-            named = replace_all(shapes, sure=certain)
+            if goal.compound or (isinstance(goal.stmt, Assign) and is_no_tensor(goal.stmt.value)):
+                return False
+            following = goal.block[goal.index + 1] if goal.index + 1 < len(goal.block) else None
+            alone = following is None or following.span[0] > goal.end_line + 1
+            named = [s if certain and (alone or s.where != "after") else replace(s, sure=False) for s in shapes]
             return self._unnamed(goal, [s for s in named if s.name is None])
         plain = [s for s in shapes if s.where == "after" and s.index is None]
         if len(plain) != 1:
@@ -389,6 +418,12 @@ class Binder:
         table.setdefault(id(stmt), []).append(bound)
 
 
-def replace_all(shapes: list[StatedShape], *, sure: bool) -> list[StatedShape]:
-    """The shapes, no surer than `sure`."""
-    return shapes if sure else [replace(s, sure=False) for s in shapes]
+def _grouped(shapes: list[StatedShape]) -> list[list[StatedShape]]:
+    """The shapes with those of one nested display together."""
+    groups: list[list[StatedShape]] = []
+    for shape in shapes:
+        if shape.index and groups:
+            groups[-1].append(shape)
+        else:
+            groups.append([shape])
+    return groups

@@ -41,7 +41,7 @@ _MARKS = re.compile(r"[#\s!\-*>^|•·~]*(?=[^\s>])")
 _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s*(?:to|into))\s*$")
 _TIMES = re.compile(r"\s*(?:[xX\u00d7@*\u00b7]|bmm|matmul|dot|\.)\s*$")
 _EQUALS = re.compile(r"\s*==?\s*$")
-_OR = re.compile(r"\s*(?:,?\s*or|\||/)\s*$")
+_OR = re.compile(r"\s*(?:,?\s*or(?:\s+\w*Tensor)?|\||/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
 _IF = re.compile(r"[\s,]*(?:if|when|unless|for|else|in case)\b")
 _EXPLICIT = re.compile(r"shapedoc:\s*")
@@ -90,7 +90,15 @@ def read_prose(text: str, locate: Locate) -> list[StatedShape]:
         return []
     clean = _plain(text)
     atoms = find_atoms(clean)
-    return [replace(s, form="docstring") for s in _read(clean, atoms, locate, numbers=False)] if atoms else []
+    if not atoms:
+        return []
+    groups = _groups(clean, atoms)
+    shapes: list[StatedShape] = []
+    for group in groups:
+        if group.prefix.context is Context.SHAPE and len(groups) == 1:
+            group.prefix.structured = True
+        shapes.extend(_states(group, clean, locate, numbers=False))
+    return [replace(s, form="docstring") for s in shapes]
 
 
 def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool) -> list[StatedShape]:
@@ -189,7 +197,7 @@ def _states(group: _Group, text: str, locate: Locate, *, numbers: bool) -> list[
         return [_stated(n, first, first.dims, text, locate, prefix.where, sure) for n in names]
     if any(a.parts for a in group.atoms):
         return []
-    return _joined(group, text, locate, sure=sure or (joined and prefix.context is Context.PROSE and not prefix.names))
+    return _joined(group, text, locate, sure=sure)
 
 
 def _joined(group: _Group, text: str, locate: Locate, *, sure: bool) -> list[StatedShape]:

@@ -251,9 +251,9 @@ class _Parser:
             if self.hyphen():
                 words[-1] += "-" + self.tokens[self.at + 1][1]
                 self.at += 2
-        if self.peek() in ("(", "[") and self.tokens[self.at][2] == self.tokens[self.at - 1][3]:
-            if len(words) == 1 and not self.value_follows():
-                return self.call(first)
+        glued = self.peek() in ("(", "[") and self.tokens[self.at][2] == self.tokens[self.at - 1][3]
+        if glued and len(words) == 1 and not self.value_follows():
+            return self.call(first)
         if len(words) > _MAX_WORDS:
             raise _NotASize
         if "or" in words[1:-1]:

@@ -1,6 +1,6 @@
 """Docstrings that state shapes: Google, NumPy, Sphinx and epytext fields, PyTorch's ``Shape:`` section.
 
-``x (Tensor): (B, T, d)``, ``x : ndarray of shape (n, d)``, ``:param x: [batch, len]``, ``@param x (Tensor): .. (b, e)``,
+``x (Tensor): (B, T, d)``, ``x : ndarray of shape (n, d)``, ``:param x: [batch, len]``, ``@param x (Tensor): (b, e)``,
 ``- **context** (batch, len, dim): ..``, ``- Input: :math:`(N, T, H)```, ``Returns: (B, T)``.
 """
 
@@ -15,7 +15,7 @@ from shapedoc.source.ir import Span4
 
 __all__ = ["Documented", "read_docstring"]
 
-_MAY = re.compile(r"[\[(][^\])\n]*,[^\])\n]*[\])]|\s[xX×]\s|\[\w+\]")
+_MAY = re.compile(r"[\[(][^\])\n]*,[^\])\n]*[\])]|\s[xX\u00d7]\s|\[\w+\]")
 _SECTION = re.compile(
     r"(?i:(?P<in>args|arguments|parameters|params|inputs?|other parameters|keyword args|keyword arguments)"
     r"|(?P<out>returns?|outputs?|yields?)|(?P<shape>shapes?)"
@@ -29,6 +29,8 @@ _ITEM = re.compile(
     r"(?:[-*+•]\s+)?(?P<names>[`*]{0,2}[A-Za-z_]\w*[`*]{0,2}(?:\s*(?:,|/|and|&)\s*[`*]{0,2}[A-Za-z_]\w*[`*]{0,2})*)"
     r"\s*(?::|=|(?=[\[(])|--?\s)\s*(?P<text>.*)"
 )
+# A list of tensors, or a dict: the shape is of what is in it.
+_SEVERAL = re.compile(r"(?i:\b(?:list|lists|dict|dicts|dictionary|tuple|tuples|sequence of|each|iterable)\b)")
 _RULE = re.compile(r"[-=~]{3,}\s*")
 _ROLE = re.compile(r":(?:obj|class|math|attr|py:class|meth|func):(?=`)|~(?=torch)")
 _TEX = (
@@ -82,6 +84,8 @@ def read_docstring(text: str, span: Span4) -> Documented:
     results: list[tuple[_Item, list[StatedShape]]] = []
     for item in _items(text):
         shapes = read_prose(_shorn(item.text), _whole(span, item))
+        if _SEVERAL.search(item.text):
+            shapes = []
         if item.kind == "out":
             results.append((item, shapes))
         elif shapes and _usable(shapes):

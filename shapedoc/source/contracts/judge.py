@@ -144,6 +144,8 @@ def _sizes_enough(dims: tuple[DimExpr, ...], count: Tally) -> bool:
 def _tuple_of_values(dims: tuple[DimExpr, ...]) -> bool:
     """``(h, c)``, ``(i, j)``, ``(x, y)``, ``(q, k, v)``: tensors or indices."""
     names = [d.name for d in dims if isinstance(d, Named)]
+    if any(isinstance(d, Rest) for d in dims) and _enumerated(names):
+        return True
     if len(names) != len(dims):
         return False
     stems = {re.sub(r"[\d_']+[a-z]?$", "", n) for n in names}
@@ -152,6 +154,11 @@ def _tuple_of_values(dims: tuple[DimExpr, ...]) -> bool:
     if all(len(s) == 1 for s in stems) and any(stems <= pair for pair in PAIRS):
         return stems not in ({"m", "n"}, {"s", "t"}) or len(names) > 2
     return False
+
+
+def _enumerated(names: list[str]) -> bool:
+    """``hyp1, hyp2, ...``."""
+    return len(names) > 1 and all(n[-1].isdigit() for n in names) and len({n.rstrip("0123456789") for n in names}) == 1
 
 
 def _class(dim: DimExpr) -> _Class:

@@ -6,17 +6,22 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from shapedoc.source.ir import (
+    Assert,
     Assign,
     Attribute,
     AugAssign,
     ClassDef,
     Expr,
+    ExprStmt,
     For,
     FunctionDef,
     If,
+    Import,
+    Jump,
     Module,
     Name,
     OpaqueStmt,
+    Return,
     Sequence,
     Starred,
     Stmt,
@@ -28,6 +33,9 @@ from shapedoc.source.walk import blocks
 
 __all__ = ["Layout", "Slot", "dotted", "target_names", "targets"]
 
+# Statements that assign nothing, and those that have no block.
+_PLAIN = (ExprStmt, Return, Import, Jump, Assert)
+_SIMPLE = (Assign, AugAssign)
 _COMPOUND = If | For | While | With | Try | FunctionDef | ClassDef | OpaqueStmt
 
 
@@ -69,10 +77,13 @@ class Layout:
     def _block(
         self, body: list[Stmt], parent: Slot | None, function: FunctionDef | None, owner: ClassDef | None
     ) -> None:
+        scope = id(function)
         for index, stmt in enumerate(body):
             slot = Slot(stmt, body, index, parent, function, owner)
             self.slots.append(slot)
             self.of[id(stmt)] = slot
+            if isinstance(stmt, _PLAIN):
+                continue
             if isinstance(stmt, FunctionDef):
                 self.functions.append(slot)
                 self._block(stmt.body, slot, stmt, owner if function is None else None)
@@ -80,9 +91,10 @@ class Layout:
                 self._block(stmt.body, slot, None, stmt)
             else:
                 for name in target_names(stmt):
-                    self._assigned.setdefault((id(function), name), []).append(slot)
-                for inner in blocks(stmt):
-                    self._block(inner, slot, function, owner)
+                    self._assigned.setdefault((scope, name), []).append(slot)
+                if not isinstance(stmt, _SIMPLE):
+                    for inner in blocks(stmt):
+                        self._block(inner, slot, function, owner)
 
     def upto(self, line: int) -> Slot | None:
         """The last statement that begins on `line` or before."""
@@ -136,14 +148,15 @@ def targets(stmt: Stmt) -> list[Expr]:
 
 def target_names(stmt: Stmt) -> list[str]:
     """The dotted names that a statement assigns, those inside nested tuples and ``with`` included."""
-    pending: list[Expr] = []
-    match stmt:
-        case Assign():
-            pending = list(reversed(stmt.targets))
-        case AugAssign() | For():
-            pending = [stmt.target]
-        case With():
-            pending = [t for _, t in stmt.items if t is not None]
+    pending: list[Expr]
+    if isinstance(stmt, Assign):
+        pending = stmt.targets[::-1]
+    elif isinstance(stmt, AugAssign | For):
+        pending = [stmt.target]
+    elif isinstance(stmt, With):
+        pending = [t for _, t in stmt.items if t is not None]
+    else:
+        return []
     names: list[str] = []
     while pending:
         node = pending.pop()

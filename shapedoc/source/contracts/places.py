@@ -26,7 +26,7 @@ from shapedoc.source.ir import (
     Subscript,
 )
 
-__all__ = ["ends_on", "input_name", "is_no_tensor", "parameter_on", "printed_shape_of", "returned"]
+__all__ = ["ends_on", "input_name", "is_no_tensor", "kept_value", "parameter_on", "printed_shape_of", "returned"]
 
 _NUMBERS = frozenset(("len", "int", "float", "range", "str", "max", "min", "tuple", "list", "dict", "isinstance"))
 
@@ -39,7 +39,7 @@ def returned(stmt: Return) -> list[Expr]:
     return list(value.items) if isinstance(value, Sequence) and value.kind == "tuple" else [value]
 
 
-def is_no_tensor(value: Expr) -> bool:
+def is_no_tensor(value: Expr | None) -> bool:
     """Whether a value is a size, a shape, a literal or a function: a comment beside it states no shape of it."""
     match value:
         case Const() | Dict() | Lambda() | FString():
@@ -105,9 +105,24 @@ def parameter_on(function: FunctionDef, line: int) -> str | None:
     return here[0].name if len(here) == 1 else None
 
 
+def kept_value(value: Expr) -> Expr | None:
+    """What ``outputs.append(x)`` and ``self.register_buffer("p", x)`` keep: the statement itself has no value."""
+    match value:
+        case Call(func=Attribute(attr="append" | "appendleft"), args=[kept]):
+            return kept
+        case Call(func=Attribute(attr="register_buffer" | "register_parameter"), args=[_, kept, *_]):
+            return kept
+        case _:
+            return None
+
+
 def ends_on(stmt: Stmt, line: int) -> Expr | None:
-    """The largest expression of a statement of those that end last on `line`."""
+    """The largest expression of a statement of those that end last on `line`.
+
+    A comment after an open bracket (``self.proj(  # (B, T)``) is said of the call.
+    """
     best: Expr | None = None
+    calls: dict[int, Call] = {}
     pending: list[object] = [getattr(stmt, f.name) for f in fields(stmt) if f.name != "span"]
     while pending:
         node = pending.pop()
@@ -120,10 +135,12 @@ def ends_on(stmt: Stmt, line: int) -> Expr | None:
         elif isinstance(node, Expr):
             if node.span[0] > line:
                 continue
+            if isinstance(node, Call):
+                calls[id(node.func)] = node
             if node.span[2] == line and (best is None or _beyond(node, best)):
                 best = node
             pending.extend(getattr(node, f.name) for f in fields(node) if f.name != "span")
-    return best
+    return best if best is None else calls.get(id(best), best)
 
 
 def _beyond(node: Expr, best: Expr) -> bool:

@@ -102,14 +102,16 @@ def _prefix(text: str, match: re.Match[str], context: Context) -> Prefix:
     lead = text[: match.start()].rstrip()
     structured = not lead or lead[-1] in ",;.:(-|>"
     groups = match.groupdict()
-    names = _names(groups.get("names") or "")
+    names = _names(groups.get("names") or "", named=context is Context.NAMED)
     if groups.get("names") and not names:
         structured = structured and context is Context.SHAPE
     return Prefix(names, context, structured, separator=(groups.get("sep") or "").strip())
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _names(text: str, *, named: bool = False) -> tuple[str, ...]:
     """The names of a list, words of the language left out: ``q, k, v``, ``self.weight``."""
     found = [n.strip().rstrip("'") for n in re.split(r",|/|&|\band\b", text)]
     found = [re.sub(r"\.(?:shape|size)?$", "", n) for n in found]
-    return tuple(n for n in found if n and n.lower() not in NOT_NAMES and n.lower() not in STOP)
+    return tuple(
+        n for n in found if n and n.lower() not in NOT_NAMES and (n.lower() not in STOP or (named and len(n) == 1))
+    )

@@ -42,6 +42,8 @@ def suffixed_names(names: Iterable[str]) -> frozenset[str]:
     dims = {n: d for n, d in found.items() if d is not None}
     if len(dims) < 3:
         return frozenset()
+    if sum(len(d) > 1 for d in dims.values()) < 2:
+        return frozenset()  # `net_G`, `net_D`
     seen = Counter(str(letter) for letters in dims.values() for letter in set(map(str, letters)))
     shared = {letter for letter, count in seen.items() if count > 1}
     good = [n for n, letters in dims.items() if any(str(x) in shared for x in letters)]
