@@ -164,6 +164,10 @@ def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence
 def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:
     if a.rank is not None and a.rank == b.rank:
         return Shape(tuple(_join_axes(machine, x, y) for x, y in zip(a.axes, b.axes, strict=True)))
+    for known, other in ((a, b), (b, a)):
+        # One branch says what the rank is: its shape is what happens there, so what follows may rely on it.
+        if known.rank is not None and other.rank is None and known.rank >= len(other.items) - 1:
+            return known
     tail: list[Axis | Run] = []
     for x, y in zip(reversed(a.suffix), reversed(b.suffix), strict=False):
         if x.dim != y.dim:

@@ -202,6 +202,8 @@ class Machine:
             operands = (Operand("self", layer, span=layer.span), *operands)
         verdict = outcome.verdict
         result = self._own(verdict.value, args, keywords)
+        if name.startswith("numpy.") and isinstance(result, Tensor):
+            result.library = "numpy"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
