@@ -56,7 +56,7 @@ def agree_on_files(paths: list[Path]) -> list[Path]:
         except SourceError:
             unread.append(path)
             continue
-        if repr(found.module) != repr(expected):
+        if found.module != expected:
             pytest.fail(f"the lowerings of {path} differ")
     return unread
 
