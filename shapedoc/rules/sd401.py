@@ -1,0 +1,231 @@
+"""SD401 softmax-over-wrong-axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Axis
+from shapedoc.core.span import Label
+from shapedoc.core.trace import Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import Softmax, holds, is_axis, softmaxes
+from shapedoc.rules.weights import Use, uses
+from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
+
+__all__ = ["RULE", "wrong_use"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for softmax in softmaxes(trace):
+        if softmax.axis is None or softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
+            continue
+        found = list(uses(g, softmax))
+        if any(is_right(u, softmax.axis) for u in found):
+            continue
+        use = next((u for u in found if wrong_use(softmax, u)), None)
+        if use is not None:
+            yield _over_another(trace, softmax, use)
+        elif not found and softmax.kind == "softmax":
+            yield from _over_batch(trace, g, softmax)
+
+
+def is_right(use: Use, axis: Axis) -> bool:
+    """Whether the normalised axis is among those that are summed, or what was summed is not known to be another."""
+    return any(holds(s, axis) for s in use.summed)
+
+
+def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
+    """The axis of the scores that is summed although another one was normalised.
+
+    It takes both to say so: the normalised axis is still there after the sum, and the summed one is of the scores. The
+    values decide which of the two is meant, where they have only one of them.
+    """
+    axis, shape = softmax.axis, softmax.shape
+    if axis is None or shape is None or not any(is_axis(k, axis) for k in use.kept):
+        return None
+    others = [a for a in shape.axes if not is_axis(axis, a) and a.dim != ONE]
+    summed = next((a for a in others if any(is_axis(s, a) for s in use.summed)), None)
+    if summed is None:
+        return None
+    if use.how == "product" and _only(use.values_summed, axis, summed):
+        return None
+    return summed
+
+
+def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:
+    """Whether the values are summed over the normalised axis, and the product took another one of the weights."""
+    return any(v.same(axis) for v in values) and not any(v.same(summed) for v in values)
+
+
+def _over_another(trace: Trace, softmax: Softmax, use: Use) -> Finding:
+    event, axis = softmax.event, softmax.axis
+    assert axis is not None
+    sizes = event.sizes
+    summed = wrong_use(softmax, use)
+    assert summed is not None and sizes is not None
+    name = named(trace, softmax.scores)
+    shape = shape_text(event, softmax.scores.shape)
+    ours, right = sizes.show(axis.dim), sizes.show(summed.dim)
+    position = _position(softmax, summed)
+    values = named(trace, use.values)
+    where = "product with" if use.how == "product" else "sum over"
+    title = f"softmax over axis {_position(softmax, axis)} of {name}, but the weights are summed over axis {position}"
+    if ours != right:
+        title = f"softmax over `{ours}` of {name}, but the weights are summed over `{right}`"
+    return finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=title,
+        tensor=name,
+        actual=shape,
+        expected=f"weights that sum to 1 over axis {position} of {shape}",
+        labels=label(event.span, f"{name} is {shape}; `{ours}` is normalised")
+        + label(use.event.span, f"the {where} {values} sums over `{right}`")
+        + (made_by(trace, softmax.scores.value, event, name) if isinstance(softmax.scores.value, Tensor) else ())
+        + call_labels(event),
+        why="attention weights are shares of what they are summed with: for every query they sum to 1 over the keys",
+        notes=(f"with this axis the weights of one query do not sum to 1: they are shared among `{ours}`",),
+        help=f"normalise the axis that is summed: `dim={position - _rank(softmax)}`",
+    )
+
+
+def _rank(softmax: Softmax) -> int:
+    shape = softmax.shape
+    return len(shape.axes) if shape is not None and shape.rank is not None else 0
+
+
+def _position(softmax: Softmax, axis: Axis) -> int:
+    shape = softmax.shape
+    assert shape is not None
+    found = next(i for i, a in enumerate(shape.axes) if a.ids <= axis.ids and is_axis(axis, a))
+    return found if shape.run is None else found - len(shape.axes)
+
+
+def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
+    """A softmax over the batch whose weights meet no values that one can see."""
+    event, axis, shape = softmax.event, softmax.axis, softmax.shape
+    if axis is None or shape is None or shape.rank is None or event.sizes is None:
+        return
+    line = event.sizes.role(axis, "batch")
+    others = [a for a in shape.axes if not is_axis(axis, a) and a.dim != ONE]
+    if line is None or not others or any(event.sizes.role(a, "batch") is not None for a in others):
+        return
+    if event.sizes.role(axis, "time") is not None or event.sizes.role(axis, "feature") is not None:
+        return
+    name, text = named(trace, softmax.scores), shape_text(event, softmax.scores.shape)
+    yield finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"softmax over the batch: axis {_position(softmax, axis)} of {name} is `{event.sizes.show(axis.dim)}`",
+        tensor=name,
+        actual=text,
+        labels=label(event.span, f"{name} is {text}") + call_labels(event),
+        why="a softmax over the batch makes every example's result depend on the others",
+        notes=(f"line {line} uses the axis as the batch",),
+        help="normalise the axis of the keys (or of the classes)",
+    )
+
+
+RULE = Rule(
+    code="SD401",
+    name="softmax-over-wrong-axis",
+    severity="error",
+    summary="The softmax normalises another axis than the one that the weights are summed over.",
+    what="Follows attention weights from the softmax to the product or sum in which they meet the values, and compares "
+    "the axis that was normalised with the one that is summed. Softmaxes written out with `exp` and a division are "
+    "followed too. No axis number is right or wrong by itself.",
+    why="Weights are shares: for every query they sum to 1 over the keys. Normalised over the batch, the heads or the "
+    "queries, they are as large as the number of keys allows, and examples or queries compete with each other. Nothing "
+    "raises, the shapes are the same.",
+    instead="Normalise the axis of the keys, the one that the product with the values sums over.",
+    source="Bahdanau et al. 2015, equation 6; Vaswani et al. 2017, equation 1.",
+    bad=(
+        Example(
+            """\
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def attend(query, key, value):
+    batch_size, T_dec, d_head = query.shape
+    scores = query @ key.transpose(-2, -1) / math.sqrt(d_head)
+    weights = F.softmax(scores, dim=1)  # <- SD401
+    return weights @ value
+
+
+torch.manual_seed(0)
+memory = torch.randn(2, 3, 7)
+result = attend(torch.randn(2, 5, 7), memory, memory)
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def attend(query, memory):
+    scores = memory @ query
+    weights = np.exp(scores) / np.exp(scores).sum(axis=0)  # <- SD401
+    return np.einsum("bt,btd->bd", weights, memory)
+
+
+rng = np.random.default_rng(0)
+result = attend(rng.normal(size=(7,)), rng.normal(size=(2, 3, 7)))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def attend(query, key, value):
+    batch_size, T_dec, d_head = query.shape
+    scores = query @ key.transpose(-2, -1) / math.sqrt(d_head)
+    weights = F.softmax(scores, dim=2)
+    return weights @ value
+
+
+torch.manual_seed(0)
+memory = torch.randn(2, 3, 7)
+result = attend(torch.randn(2, 5, 7), memory, memory)
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def attend(query, memory):
+    scores = memory @ query
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return np.einsum("bt,btd->bd", weights, memory)
+
+
+rng = np.random.default_rng(0)
+result = attend(rng.normal(size=(7,)), rng.normal(size=(2, 3, 7)))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)

@@ -1,0 +1,144 @@
+"""What becomes of attention weights: the products and sums in which they meet the values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Axis
+from shapedoc.core.trace import Event, Operand
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, reduced_axes, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
+from shapedoc.rules.softmaxes import Softmax, denominator
+
+__all__ = ["Use", "Weighted", "followed", "uses", "weighted"]
+
+# What weights pass through and stay weights.
+_ON = SHAPING | names("dropout Dropout.forward masked_fill where nan_to_num alpha_dropout clamp")
+_SUMS = names("sum mean nansum")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """Weights that are multiplied with values and summed.
+
+    event: the product or the sum. how: "product", "sum" or "mean". summed: the axes of the weights (for a sum, of
+    weights times values) that are summed; kept: the others. values: what is weighted; values_summed: its summed axes.
+    times: where weights and values were multiplied.
+    """
+
+    event: Event
+    how: str
+    summed: tuple[Axis, ...]
+    kept: tuple[Axis, ...]
+    values: Operand
+    values_summed: tuple[Axis, ...]
+    times: Event
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighted:
+    """Weights times values, element by element: the event, the operand that is weighted, and that of the weights."""
+
+    event: Event
+    values: Operand
+    weights: Operand
+
+
+def followed(g: Graph, softmax: Softmax) -> Iterator[tuple[Event, Event]]:
+    """Every event that uses the weights (or what layouts and dropout made of them), and the event it took them from."""
+    seen: set[int] = set()
+    stack = [softmax.event]
+    while stack:
+        current = stack.pop()
+        for user in g.users[current.index]:
+            if user.index in seen:
+                continue
+            seen.add(user.index)
+            yield user, current
+            if _goes_on(g, user, current):
+                stack.append(user)
+
+
+def _goes_on(g: Graph, user: Event, current: Event) -> bool:
+    if user.short in _ON:
+        return True
+    if user.short not in ("mul", "div", "add", "sub") or denominator(g, user) is not None:
+        return False
+    operands = tensor_operands(user)
+    others = [o for o in operands if g.producer(o.value) is not current]
+    return all(is_number(o) or _is_mask(g, o) for o in others)
+
+
+def _is_mask(g: Graph, operand: Operand) -> bool:
+    """Whether a factor is made of truth values."""
+    value = operand.value
+    if not isinstance(value, Tensor):
+        return False
+    if value.kind == "bool":
+        return True
+    event = g.producer(value)
+    return event is not None and any(
+        isinstance(e.result, Tensor) and e.result.kind == "bool" for e in _layouts(g, event)
+    )
+
+
+def _layouts(g: Graph, event: Event) -> Iterator[Event]:
+    return g.back(event, lambda e: e.short in SHAPING)
+
+
+def weighted(g: Graph, softmax: Softmax) -> Iterator[Weighted]:
+    """Where weights multiply values element by element: values have an axis that the weights lack."""
+    for user, current in followed(g, softmax):
+        if user.short != "mul":
+            continue
+        operands = tensor_operands(user)
+        if len(operands) != 2:
+            continue
+        ours = next((o for o in operands if g.producer(o.value) is current), None)
+        theirs = next((o for o in operands if o is not ours), None)
+        if ours is None or theirs is None or is_number(theirs) or _is_mask(g, theirs):
+            continue
+        if _widens(user, ours, theirs):
+            yield Weighted(user, theirs, ours)
+
+
+def _widens(event: Event, ours: Operand, theirs: Operand) -> bool:
+    left, right = shape_at(event, ours), shape_at(event, theirs)
+    if left is None or right is None or left.run is not None or right.run is not None:
+        return False
+    own = [a for a in left.axes if a.dim != ONE]
+    result = result_shape(event)
+    if result is None or result.rank is None:
+        return False
+    spread = [a for i, a in enumerate(reversed(result.axes)) if i >= len(left.axes) or left.axes[-1 - i].dim == ONE]
+    return bool(own) and any(a.dim != ONE for a in spread)
+
+
+def uses(g: Graph, softmax: Softmax) -> Iterator[Use]:
+    """Every product and sum in which the weights meet values."""
+    for user, current in followed(g, softmax):
+        if user.short in PRODUCTS:
+            for operand in tensor_operands(user):
+                if g.producer(operand.value) is current:
+                    found = contraction(user, operand)
+                    if found is not None:
+                        yield Use(user, "product", found.summed, found.kept, found.theirs, found.other_summed, user)
+    for product in weighted(g, softmax):
+        yield from _sums(g, product)
+
+
+def _sums(g: Graph, product: Weighted) -> Iterator[Use]:
+    for event in g.forward(product.event, lambda e: e.short in SHAPING):
+        operands = tensor_operands(event)
+        shape = shape_at(event, operands[0]) if operands else None
+        if event.short not in _SUMS or shape is None:
+            continue
+        axes = reduced_axes(event, shape)
+        if axes is None:
+            continue
+        kept = tuple(a for a in shape.axes if not any(a is b for b in axes))
+        how = "mean" if event.short == "mean" else "sum"
+        yield Use(event, how, axes, kept, product.values, axes, product.event)
