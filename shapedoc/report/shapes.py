@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Trace
@@ -49,23 +50,63 @@ def unknowns(trace: Trace, path: str) -> Iterator[str]:
         yield f"{reason}: {count(times, 'time')}"
 
 
-def _beside(trace: Trace) -> Mapping[int, str]:
-    by_line: dict[int, list[Event]] = defaultdict(list)
+_Beside = dict[int, dict[str, dict[str, None]]]
+
+
+def _beside(trace: Trace) -> dict[int, str]:
+    """What stands beside each line: names and their shapes, each once, in the order in which they came about."""
+    lines = split_lines(trace.text)
+    named: _Beside = defaultdict(lambda: defaultdict(dict))
+    unnamed: dict[int, list[Event]] = defaultdict(list)
     for event in trace.events:
-        if isinstance(event.result, Tensor) and not event.span.path:
-            by_line[event.span.end_line].append(event)
-    return {line: text for line, events in by_line.items() if (text := _line(events))}
+        if event.span.path or event.op == "phi":
+            continue
+        _parameters(event, named)
+        if not isinstance(event.result, Tensor):
+            continue
+        place = _place_of_name(event, lines)
+        if place is not None:
+            named[place][event.target][_shape(event)] = None
+        if place != event.span.line:
+            unnamed[event.span.line].append(event)
+    for line, found in named.items():
+        header = "".join(lines[line - 1 :])
+        named[line] = dict(sorted(found.items(), key=lambda item: header.find(item[0])))
+    for line, events in unnamed.items():
+        if line not in named:
+            outermost = min(events, key=lambda e: (e.span.column, -e.span.end_line, -e.span.end_column))
+            named[line][""].update((_shape(e), None) for e in events if e.span == outermost.span)
+    return {line: _text(found) for line, found in named.items()}
 
 
-def _line(events: list[Event]) -> str:
-    named = [event for event in events if event.target]
-    if not named:
-        widest = min(events, key=lambda event: (event.span.line, event.span.column, -event.span.end_column))
-        named = [event for event in events if event.span == widest.span]
-    by_name: dict[str, dict[str, None]] = defaultdict(dict)
-    for event in named:
-        by_name[event.target][_shape(event)] = None
-    return ", ".join(f"{name} {' | '.join(found)}".strip() for name, found in by_name.items())
+def _parameters(event: Event, named: _Beside) -> None:
+    """Add what is known of parameters that this event uses, beside the header of a function followed by itself."""
+    if len(event.calls) != 1 or event.calls[0].span.path:
+        return
+    for operand in event.operands:
+        value = operand.value
+        if isinstance(value, Tensor) and value.event < 0 and value.source:
+            named[event.calls[0].span.line].setdefault(value.source, {str(value.shape): None})
+
+
+def _place_of_name(event: Event, lines: Sequence[str]) -> int | None:
+    """The line that assigns the event's target: its own, or that of a call that returns it."""
+    if not event.target:
+        return None
+    for span in (event.span, *(call.span for call in reversed(event.calls))):
+        if not span.path and span.line <= len(lines) and _assigns(lines[span.line - 1], event.target):
+            return span.line
+    return event.span.line
+
+
+def _assigns(line: str, target: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(target)}(?!\w).*=", line) is not None
+
+
+def _text(found: Mapping[str, Mapping[str, None]]) -> str:
+    """Names with their shapes; the one with the author's names before the one with numbers."""
+    ordered = {name: sorted(shapes, key=lambda shape: shape.upper() == shape.lower()) for name, shapes in found.items()}
+    return ", ".join(f"{name} {' | '.join(shapes)}".strip() for name, shapes in ordered.items())
 
 
 def _shape(event: Event) -> str:
