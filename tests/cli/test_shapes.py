@@ -12,8 +12,8 @@ import torch.nn.functional as F
 
 
 def attend(query, key):
-    batch_size, T_dec, d = query.shape
-    batch_size, T_enc, d = key.shape
+    batch, T_dec, d = query.shape
+    batch, T_enc, d = key.shape
     scores = query @ key.transpose(-2, -1)
     weights = F.softmax(scores, dim=-1)
     return weights @ key
@@ -27,12 +27,12 @@ SHOWN = """\
  2 | import torch.nn.functional as F
  3 |
  4 |
- 5 | def attend(query, key):                                       query (batch_size, T_dec, d), key (batch_size, T_enc, d)
- 6 |     batch_size, T_dec, d = query.shape
- 7 |     batch_size, T_enc, d = key.shape
- 8 |     scores = query @ key.transpose(-2, -1)                    scores (batch_size, T_dec, T_enc) | (2, 3, 5)
- 9 |     weights = F.softmax(scores, dim=-1)                       weights (batch_size, T_dec, T_enc) | (2, 3, 5)
-10 |     return weights @ key                                      (batch_size, T_dec, d) | (2, 3, 7)
+ 5 | def attend(query, key):                                       query (batch, T_dec, d), key (batch, T_enc, d)
+ 6 |     batch, T_dec, d = query.shape
+ 7 |     batch, T_enc, d = key.shape
+ 8 |     scores = query @ key.transpose(-2, -1)                    scores (batch, T_dec, T_enc) | (2, 3, 5)
+ 9 |     weights = F.softmax(scores, dim=-1)                       weights (batch, T_dec, T_enc) | (2, 3, 5)
+10 |     return weights @ key                                      (batch, T_dec, d) | (2, 3, 7)
 11 |
 12 |
 13 | context = attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))  context (2, 3, 7)
