@@ -21,6 +21,7 @@ __all__ = [
     "axis_of",
     "build_call",
     "build_event",
+    "clearest",
     "faulty_call",
     "is_constant",
     "layer_of",
@@ -149,6 +150,19 @@ def twins(trace: Trace, event: Event) -> list[Event]:
     return [e for e in _places(trace).get((event.op, event.span), []) if e is not event]
 
 
+def clearest(trace: Trace, event: Event, problem: Problem) -> tuple[Event, Problem]:
+    """The walk that shows a problem best: that of a class or function by itself, where sizes have their names."""
+    if _entry_of(trace, event) != "":
+        return event, problem
+    for other in twins(trace, event):
+        if _entry_of(trace, other) == "":
+            continue
+        for found in other.problems:
+            if found.kind == problem.kind and found.operands == problem.operands:
+                return other, found
+    return event, problem
+
+
 def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | None:
     """The call that brought in what does not fit: the code that it calls is sound as another walk sees it.
 
@@ -176,9 +190,7 @@ def _functions(event: Event) -> tuple[str, ...]:
     return tuple(call.function for call in event.calls)
 
 
-def _shared(
-    chain: tuple[str, ...], other: tuple[str, ...], calls: tuple[Call, ...], theirs: tuple[Call, ...]
-) -> int:
+def _shared(chain: tuple[str, ...], other: tuple[str, ...], calls: tuple[Call, ...], theirs: tuple[Call, ...]) -> int:
     """How many calls, counted from the operation, the two walks went through alike."""
     count = 0
     for one, two, call, their in zip(reversed(chain), reversed(other), reversed(calls), reversed(theirs), strict=False):

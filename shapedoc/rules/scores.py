@@ -11,9 +11,19 @@ from shapedoc.rules.sized import same_size
 __all__ = ["is_dot_score", "is_learned", "is_tainted", "leads_to_softmax", "maker", "source_of", "weight_made"]
 
 _SOFTMAX = frozenset(
-    "softmax log_softmax Softmax.forward LogSoftmax.forward softmin exp sparsemax entmax gumbel_softmax".split()
+    (
+        "softmax",
+        "log_softmax",
+        "Softmax.forward",
+        "LogSoftmax.forward",
+        "softmin",
+        "exp",
+        "sparsemax",
+        "entmax",
+        "gumbel_softmax",
+    )
 )
-_MAPS = frozenset("Linear.forward linear Bilinear.forward Conv1d.forward LazyLinear.forward".split())
+_MAPS = frozenset(("Linear.forward", "linear", "Bilinear.forward", "Conv1d.forward", "LazyLinear.forward"))
 
 
 def leads_to_softmax(trace: Trace, event: Event) -> bool:
@@ -51,8 +61,24 @@ def _sure(problem: Problem) -> bool:
     return problem.sameness is not None and problem.kind in _SPOILS
 
 
-_SPOILS = frozenset("mismatched-product mismatched-batch mismatched-module-input mismatched-join impossible-view".split())
-_PASSES = frozenset("tanh relu gelu sigmoid dropout Dropout.forward Tanh.forward ReLU.forward add mul div".split())
+_SPOILS = frozenset(
+    ("mismatched-product", "mismatched-batch", "mismatched-module-input", "mismatched-join", "impossible-view")
+)
+_PASSES = frozenset(
+    (
+        "tanh",
+        "relu",
+        "gelu",
+        "sigmoid",
+        "dropout",
+        "Dropout.forward",
+        "Tanh.forward",
+        "ReLU.forward",
+        "add",
+        "mul",
+        "div",
+    )
+)
 
 
 def is_learned(operand: Operand | None) -> bool:
@@ -71,10 +97,24 @@ def weight_made(trace: Trace, operand: Operand | None) -> Event | None:
     return made if built and made.short in _CREATES else None
 
 
-_CREATES = frozenset("randn rand uniform normal standard_normal zeros ones empty random xavier_uniform".split())
+_CREATES = frozenset(
+    ("randn", "rand", "uniform", "normal", "standard_normal", "zeros", "ones", "empty", "random", "xavier_uniform")
+)
 _RAW = frozenset(
-    "GRU.forward LSTM.forward RNN.forward GRUCell.forward LSTMCell.forward RNNCell.forward Embedding.forward "
-    "embedding LayerNorm.forward dropout Dropout.forward pad_packed_sequence".split()
+    (
+        "GRU.forward",
+        "LSTM.forward",
+        "RNN.forward",
+        "GRUCell.forward",
+        "LSTMCell.forward",
+        "RNNCell.forward",
+        "Embedding.forward",
+        "embedding",
+        "LayerNorm.forward",
+        "dropout",
+        "Dropout.forward",
+        "pad_packed_sequence",
+    )
 )
 
 
@@ -89,7 +129,7 @@ def is_dot_score(trace: Trace, event: Event, problem: Problem) -> bool:
     for name, position in zip(problem.operands, problem.axes, strict=True):
         operand = event.operand(name)
         axis = axis_of(event, operand, position)
-        if axis is None or axis.dim.const is not None and event.calls == ():
+        if axis is None or (axis.dim.const is not None and not event.calls):
             return False
         if maker(trace, operand) is not None or weight_made(trace, operand) is not None:
             return False

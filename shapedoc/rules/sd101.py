@@ -9,7 +9,16 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.rules.blame import axis_of, build_event, faulty_call, layer_of, problems, setting_span, sibling_size
+from shapedoc.rules.blame import (
+    axis_of,
+    build_event,
+    clearest,
+    faulty_call,
+    layer_of,
+    problems,
+    setting_span,
+    sibling_size,
+)
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
@@ -61,7 +70,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         severity = severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
             continue
-        product = _read(trace, event, problem, severity)
+        product = _read(trace, *clearest(trace, event, problem), severity)
         if product is None or any(is_tainted(trace, o) for o in product.operands):
             continue
         if problem.kind == "mismatched-product" and is_dot_score(trace, event, problem):
@@ -81,9 +90,7 @@ def _read(trace: Trace, event: Event, problem: Problem, severity: Severity) -> _
     if shapes[0] is None or shapes[1] is None or axes[0] is None or axes[1] is None:
         return None
     backs = _back(shapes[0], problem.axes[0]), _back(shapes[1], problem.axes[1])
-    return _Product(
-        trace, event, problem, severity, (left, right), (shapes[0], shapes[1]), (axes[0], axes[1]), backs
-    )
+    return _Product(trace, event, problem, severity, (left, right), (shapes[0], shapes[1]), (axes[0], axes[1]), backs)
 
 
 def _back(shape: Shape, position: int) -> int:
@@ -111,7 +118,8 @@ def _found(p: _Product) -> Finding:
         + made_before(p.trace, p.event, *p.operands)
         + label(p.event.span, f"{p.text(0)} is {p.shape(0)}, {p.text(1)} is {p.shape(1)}")
         + call_labels(p.event),
-        why=cure.why or f"{p.text(0)} is {p.shape(0)} and {p.text(1)} is {p.shape(1)}: a product sums over one size that both have",
+        why=cure.why
+        or f"{p.text(0)} is {p.shape(0)} and {p.text(1)} is {p.shape(1)}: a product sums over one size that both have",
         notes=only_if(p.problem),
         help=cure.help,
     )
@@ -146,7 +154,9 @@ def _weight(p: _Product) -> _Cure | None:
 
 
 def _rows(p: _Product) -> str:
-    return f"every row of {p.text(1)} {p.shape(1)} is a vector of features, so the weight stands on its right, transposed"
+    return (
+        f"every row of {p.text(1)} {p.shape(1)} is a vector of features, so the weight stands on its right, transposed"
+    )
 
 
 def _transpose(p: _Product) -> _Cure | None:
@@ -238,12 +248,12 @@ RULE = Rule(
     name="mismatched-product",
     severity="error",
     summary="The sizes that a matrix product sums over differ.",
-    what="Looks at `@`, `matmul`, `bmm`, `mm`, `mv`, `dot`, `einsum` and `F.linear`, and compares the two axes that are "
-    "summed, and the leading axes, which must be one batch. It stands on the product, or on the learned map or weight "
-    "that was built with the wrong sizes.",
+    what="Looks at `@`, `matmul`, `bmm`, `mm`, `mv`, `dot`, `einsum` and `F.linear`, and compares the two axes that "
+    "are summed, and the leading axes, which must be one batch. It stands on the product, or on the learned map or "
+    "weight that was built with the wrong sizes.",
     why="A product of query and key sums over the features of both. Where a transpose was forgotten, or a weight was "
-    "built with its sizes swapped, the sum runs over another axis: torch raises, or it runs because two sizes happen to "
-    "agree and computes something else.",
+    "built with its sizes swapped, the sum runs over another axis: torch raises, or it runs because two sizes happen "
+    "to agree and computes something else.",
     instead="Transpose the key (`k.transpose(-2, -1)`), or give the weight the size of the tensor it multiplies.",
     source="PyTorch documentation, torch.matmul; Vaswani et al. 2017, equation 1.",
     bad=(

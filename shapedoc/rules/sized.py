@@ -11,7 +11,17 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.wording import made_by, text_of
 
-__all__ = ["equal", "exchanged", "made_before", "only_if", "quoted", "same_size", "shape_with", "size_text", "where_size"]
+__all__ = [
+    "equal",
+    "exchanged",
+    "made_before",
+    "only_if",
+    "quoted",
+    "same_size",
+    "shape_with",
+    "size_text",
+    "where_size",
+]
 
 
 def size_text(event: Event, size: Axis | Dim | None) -> str:

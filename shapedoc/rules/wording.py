@@ -44,12 +44,17 @@ def finding(
         tensor,
         actual,
         expected,
-        tuple(dict.fromkeys(lb for lb in labels if lb.span != where)),
+        tuple(dict.fromkeys(lb for lb in labels if lb.span != where and not _is_header(trace, lb.span))),
         why,
         help,
         notes,
         fix,
     )
+
+
+def _is_header(trace: Trace, span: Span) -> bool:
+    """Whether a span is the head of a definition: what a walk of a function by itself starts with, and no call."""
+    return not span.path and trace.source(span).startswith(("def ", "async def ", "class "))
 
 
 def text_of(trace: Trace, operand: Operand | None) -> str:

@@ -1,0 +1,243 @@
+"""SD106 mismatched-module-input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.trace import Event, Problem, Trace
+from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
+from shapedoc.rules.flow import shape_at
+from shapedoc.rules.inputs import Feed, feed_of, place_of
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scores import is_tainted, weight_made
+from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    for event, problem in problems(trace, "mismatched-module-input", "mismatched-batch"):
+        severity = severity_of(problem.sameness)
+        operand = event.operand(problem.operands[0]) if problem.operands else None
+        if severity is None or is_tainted(trace, operand):
+            continue
+        event, problem = clearest(trace, event, problem)
+        if problem.kind == "mismatched-batch":
+            if layer_of(event) is not None or "pack" in event.short:
+                yield from _batch(trace, event, problem, severity)
+            continue
+        feed = feed_of(trace, event, problem)
+        if feed is not None:
+            yield _found(feed, problem, severity)
+        else:
+            yield from _functional(trace, event, problem, severity)
+
+
+def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:
+    place = place_of(feed)
+    wanted, got = quoted(feed.event, feed.wanted), quoted(feed.event, feed.axis)
+    actual = shape_text(feed.event, feed.operand.shape)
+    return finding(
+        feed.trace,
+        feed.event,
+        place.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"`{feed.layer.name or feed.kind}` is built with {feed.setting} {wanted} and fed {got}",
+        tensor=feed.text,
+        actual=actual,
+        expected=place.expected,
+        labels=place.labels
+        + label(feed.operand.span, f"{feed.text} is {actual}")
+        + label(feed.layer.span, f"{feed.kind} is built here")
+        + made_before(feed.trace, feed.event, feed.operand)
+        + call_labels(feed.event),
+        why=f"{feed.kind} takes {feed.setting} at axis {feed.back} of its input, and {feed.text} is {actual}",
+        notes=only_if(problem),
+        help=place.help,
+    )
+
+
+def _functional(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Iterator[Finding]:
+    """A function with weights that are passed, or a window longer than what it slides over."""
+    operand = event.operand(problem.operands[0]) if problem.operands else None
+    if operand is None or len(problem.sizes) < 2:
+        return
+    text, actual = text_of(trace, operand), shape_text(event, operand.shape)
+    call = faulty_call(trace, event, (problem.kind,))
+    setting = problem.detail.get("setting", "the size")
+    name = event.short.removesuffix(".forward")
+    yield finding(
+        trace,
+        event,
+        call.span if call is not None else operand.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"`{name}` takes `{problem.sizes[1]}` ({setting}) and is fed `{problem.sizes[0]}`",
+        tensor=text,
+        actual=actual,
+        labels=label(event.span, f"{text} is {actual}") + made_before(trace, event, operand) + call_labels(event),
+        why=f"{setting} says which size the input has there",
+        notes=only_if(problem),
+        help=f"give {text} `{problem.sizes[1]}` at that axis",
+    )
+
+
+def _batch(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Iterator[Finding]:
+    """Inputs of one module whose batches differ: it broadcasts nothing."""
+    pair = [event.operand(name) for name in problem.operands]
+    if len(pair) != 2 or len(problem.axes) != 2 or pair[0] is None or pair[1] is None:
+        return
+    axes = [axis_of(event, o, p) for o, p in zip(pair, problem.axes, strict=True)]
+    if axes[0] is None or axes[1] is None:
+        return
+    side = 1 if axes[1].dim.const == 1 and axes[0].dim.const != 1 else 0
+    operand, other, axis, wanted = pair[side], pair[1 - side], axes[side], axes[1 - side]
+    if operand is None or other is None or axis is None or wanted is None:
+        return
+    text, actual = text_of(trace, operand), shape_text(event, operand.shape)
+    shape = shape_at(event, operand)
+    own = axis.dim.const == 1 and weight_made(trace, operand) is not None
+    call = None if own else faulty_call(trace, event, (problem.kind,))
+    name = event.short.removesuffix(".forward")
+    yield finding(
+        trace,
+        event,
+        call.span if call is not None else operand.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"`{name}` needs one batch size, got {quoted(event, axis)} in `{operand.name}` and "
+        f"{quoted(event, wanted)} in `{other.name}`",
+        tensor=text,
+        actual=actual,
+        labels=label(other.span, f"{text_of(trace, other)} is {shape_text(event, other.shape)}")
+        + label(operand.span, f"{text} is {actual}")
+        + made_before(trace, event, operand, other)
+        + call_labels(event),
+        why=f"`{name}` pairs every element of one batch with one of the other, and broadcasts nothing",
+        notes=only_if(problem),
+        help=_expanded(trace, event, problem, side)
+        if axis.dim.const == 1
+        else exchanged(trace, event, operand, 0, 1)
+        if same_size(event, shape, wanted) is not None
+        else f"give {text} the batch of {text_of(trace, other)}",
+    )
+
+
+def _expanded(trace: Trace, event: Event, problem: Problem, side: int) -> str:
+    operand, other = event.operand(problem.operands[side]), event.operand(problem.operands[1 - side])
+    shape = shape_at(event, operand)
+    text = text_of(trace, operand)
+    if shape is None or shape.rank is None:
+        return f"expand {text} over the batch"
+    sizes = ["-1"] * shape.rank
+    sizes[problem.axes[side]] = f"{text_of(trace, other)}.size({problem.axes[1 - side]})"
+    return f"{text}.expand({', '.join(sizes)})"
+
+
+RULE = Rule(
+    code="SD106",
+    name="mismatched-module-input",
+    severity="error",
+    summary="A library module is fed another size than it was built with.",
+    what="Compares what `Linear`, `LayerNorm`, `GRU`, `LSTM`, `MultiheadAttention`, `Conv1d` and their kin were built "
+    "with to the tensors they are called with. It stands on the size that the module was built with, or on the "
+    "argument or the call where the evidence says so: an axis of the wanted size elsewhere in the tensor, heads not "
+    "merged, a module that is fed rightly at another place, a class that is sound by itself.",
+    why="The module's weights have the size it was built with. torch raises at the first call, in a line of its own "
+    "that names neither the tensor nor the module.",
+    instead="Build the module with the size of what it is fed: `2 * hidden_size` behind a bidirectional encoder, the "
+    "sum of the sizes behind a `cat`.",
+    source="PyTorch documentation, torch.nn.Linear, torch.nn.GRU, torch.nn.MultiheadAttention.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+        self.bridge = nn.Linear(d_hidden, d_hidden)  # <- SD106
+
+    def forward(self, embedded):
+        output, _ = self.rnn(embedded)
+        return self.bridge(output)
+
+
+result = Encoder(7, 11)(torch.randn(2, 5, 7))
+""",
+            raises="RuntimeError",
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Local(nn.Module):
+    def __init__(self, d_embed, d_out):
+        super().__init__()
+        self.conv = nn.Conv1d(d_embed, d_out, kernel_size=3, padding=1)
+
+    def forward(self, embedded):
+        batch_size, T, d_embed = embedded.shape
+        return self.conv(embedded)  # <- SD106
+
+
+result = Local(7, 11)(torch.randn(2, 5, 7))
+""",
+            raises="RuntimeError",
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+        self.bridge = nn.Linear(2 * d_hidden, d_hidden)
+
+    def forward(self, embedded):
+        output, _ = self.rnn(embedded)
+        return self.bridge(output)
+
+
+result = Encoder(7, 11)(torch.randn(2, 5, 7))
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Local(nn.Module):
+    def __init__(self, d_embed, d_out):
+        super().__init__()
+        self.conv = nn.Conv1d(d_embed, d_out, kernel_size=3, padding=1)
+
+    def forward(self, embedded):
+        batch_size, T, d_embed = embedded.shape
+        return self.conv(embedded.transpose(1, 2)).transpose(1, 2)
+
+
+result = Local(7, 11)(torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    check=check,
+    kind="loud",
+)
