@@ -1,0 +1,241 @@
+"""What the interpreter follows: constructors, attributes, helpers, loops, branches, driver code."""
+
+from __future__ import annotations
+
+import pytest
+from tests.infer.revealed import check, run
+
+from shapedoc.infer import Sources
+
+ATTENTION = """
+    import math
+    import torch
+    import torch.nn as nn
+
+    class Attention(nn.Module):
+        def __init__(self, d_model, n_heads):
+            super().__init__()
+            self.n_heads = n_heads
+            self.d_head = d_model // n_heads
+            self.qkv = nn.Linear(d_model, 3 * d_model)
+            self.out = nn.Linear(d_model, d_model)
+
+        def split(self, x):
+            return x.view(x.size(0), x.size(1), self.n_heads, self.d_head).transpose(1, 2)
+
+        def forward(self, x):
+            B, T, C = x.shape
+            q, k, v = (self.split(t) for t in self.qkv(x).chunk(3, dim=-1))
+            scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)  #: (B, n_heads, T, T)
+            mixed = scores.softmax(-1) @ v  #: (B, n_heads, T, d_head)
+            mixed = mixed.transpose(1, 2).reshape(B, T, C)  #: (B, T, d_model)
+            return self.out(mixed)  #: (B, T, d_model)
+"""
+
+
+def test_heads_are_followed_through_a_helper_method() -> None:
+    check(ATTENTION, "Attention")
+
+
+def test_a_driver_gives_its_numbers() -> None:
+    check(
+        ATTENTION
+        + """
+    model = Attention(64, 8)
+    x = torch.randn(2, 5, 64)  #: (2, 5, 64)
+    y = model(x)
+    z = y[:, -1]  #: (2, d_model)
+""",
+        "",
+    )
+
+
+def test_a_product_is_not_made_of_a_scrambled_one() -> None:
+    check(
+        """
+        import torch
+
+        def mix(query, key, value):
+            B, H, T, d = query.shape
+            scores = torch.matmul(query, key.transpose(-2, -1))
+            out = torch.matmul(scores, value)
+            return out.permute(0, 2, 1, 3).contiguous().view(B, T, H * d)  #: (B, T, H*d)
+        """,
+        "mix",
+    )
+
+
+def test_later_use_tells_the_rank_of_a_parameter() -> None:
+    program = """
+        import torch
+
+        def context(weights, memory):
+            rows = weights.unsqueeze(1)  #: (?, 1, ?)
+            return torch.bmm(rows, memory)  #: (?, 1, ?)
+        """
+    check(program, "context")
+
+
+def test_without_later_use_the_rank_stays_unknown() -> None:
+    program = """
+        import torch
+
+        def context(weights, memory):
+            rows = weights.unsqueeze(1)  #: (?, ?, ?)
+            return torch.bmm(rows, memory)  #: (?, ?, ?)
+        """
+    check(program, "context", Sources(later_use=False))
+
+
+def test_unpacking_names_the_axes() -> None:
+    check(
+        """
+        import torch
+
+        def flat(x):
+            B, T, d = x.shape
+            return x.reshape(B * T, d)  #: (B*T, d)
+        """,
+        "flat",
+    )
+
+
+def test_a_loop_fills_a_list_as_long_as_its_trips() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Decoder(nn.Module):
+            def __init__(self, d_in, d_s):
+                super().__init__()
+                self.cell = nn.GRUCell(d_in, d_s)
+
+            def forward(self, x, state):
+                T_dec, B, d = x.shape
+                states = []
+                for t in range(T_dec):
+                    state = self.cell(x[t], state)  #: (B, d_s)
+                    states.append(state)
+                return torch.stack(states, dim=1)  #: (B, T_dec, d_s)
+        """,
+        "Decoder",
+    )
+
+
+def test_branches_that_disagree_leave_a_size_open() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Either(nn.Module):
+            def __init__(self, d, e, flag):
+                super().__init__()
+                self.a, self.b, self.flag = nn.Linear(d, d), nn.Linear(d, e), flag
+
+            def forward(self, x):
+                B, T, _ = x.shape
+                if self.flag:
+                    y = self.a(x)
+                else:
+                    y = self.b(x)
+                return y.transpose(0, 1)  #: (T, B, ?)
+        """,
+        "Either",
+    )
+
+
+def test_an_optional_mask_does_not_lose_the_scores() -> None:
+    check(
+        """
+        import torch
+
+        def attend(q, k, mask=None):
+            B, T, d = q.shape
+            scores = torch.bmm(q, k.transpose(1, 2))
+            if mask is not None:
+                scores = scores.masked_fill(mask == 0, -1e9)
+            return scores.softmax(-1)  #: (B, T, ?)
+        """,
+        "attend",
+    )
+
+
+def test_a_part_of_an_unknown_shape_goes_through_a_view() -> None:
+    check(
+        """
+        import torch
+
+        def heads(x, n_heads):
+            x = torch.nn.functional.relu(x)
+            x = x.view(*x.shape[:-1], n_heads, -1)
+            return x[..., 0, :].unsqueeze(-1).squeeze(-1).shape
+
+        def use(x):
+            return torch.zeros(3, 4, 6).view(*torch.zeros(3, 4, 6).shape[:-1], 2, 3)  #: (3, 4, 2, 3)
+        """,
+        "use",
+    )
+
+
+def test_a_module_list_is_walked() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Stack(nn.Module):
+            def __init__(self, n_layers, d, d_out):
+                super().__init__()
+                self.layers = nn.ModuleList([nn.Linear(d, d) for _ in range(n_layers)])
+                self.head = nn.Sequential(nn.LayerNorm(d), nn.Linear(d, d_out))
+
+            def forward(self, x):
+                B, T, C = x.shape
+                for layer in self.layers:
+                    x = x + layer(x)
+                return self.head(x)  #: (B, T, d_out)
+        """,
+        "Stack",
+    )
+
+
+def test_a_config_gives_one_symbol_for_each_attribute() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Block(nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.up = nn.Linear(config.n_embd, 4 * config.n_embd)
+                self.down = nn.Linear(4 * config.n_embd, config.n_embd)
+
+            def forward(self, x):
+                B, T, C = x.size()
+                h = self.up(x)  #: (B, T, 4*n_embd)
+                return self.down(h)  #: (B, T, n_embd)
+        """,
+        "Block",
+    )
+
+
+def test_a_call_with_too_many_arguments_is_unknown_and_nothing_else() -> None:
+    trace = run("import torch\nx = torch.zeros(2, 3)\ny = x.transpose(0, 1, 2, 3)\n")
+    assert not any(event.problems for event in trace.events)
+
+
+@pytest.mark.parametrize("depth", [50])
+def test_loops_in_each_other_end(depth: int) -> None:
+    lines = ["import torch", "x = torch.zeros(2)"]
+    lines += ["    " * i + f"for i{i} in range(n):" for i in range(depth)]
+    lines += ["    " * depth + "x = x + 1"]
+    trace = run("\n".join(lines) + "\n")
+    assert len(trace.events) < 200
+
+
+def test_recursion_ends() -> None:
+    trace = run("import torch\ndef f(x):\n    return f(x + 1)\ny = f(torch.zeros(3))\n")
+    assert len(trace.events) < 50
