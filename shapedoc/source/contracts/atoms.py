@@ -19,7 +19,8 @@ _OPEN = re.compile(r"[\[(]")
 _CLOSING = {"[": "]", "(": ")"}
 _TIMES = re.compile(r"\s+[xX]\s+|\s*\u00d7\s*")
 _WORD = r"(?:\d+(?![\w.])|\#?[A-Za-z_][\w.]*(?<!\.)'*|\d+[A-Za-z_]\w*|\([^()\[\]]+\))"
-_ELEMENT = rf"{_WORD}(?:\s?[*/+-]\s?{_WORD})*"
+_NOUN = r"(?:\s(?:size|len|length|dim|dims|heads|layers|steps|tokens)\b(?!\s*[:=]))?"
+_ELEMENT = rf"{_WORD}{_NOUN}(?:\s?[*/]\s?{_WORD}{_NOUN})*"
 _CHAIN = re.compile(rf"(?<![\w.*/+\])]){_ELEMENT}(?:(?:\s+[xX]\s+|\s*\u00d7\s*){_ELEMENT})+(?![\w(\[])")
 _TIGHT = re.compile(r"(?<![\w.])(?:\d+|[A-Z][A-Z0-9]?)(?:x(?:\d+|[A-Z][A-Z0-9]?))+(?![\w.])")
 _TYPE_BEFORE = re.compile(r"(?:^|[^\w])(?:[\w.]*Tensor|ndarray|np\.array|array)$")
@@ -31,7 +32,7 @@ class Atom:
     """A list of sizes in a text, from `start` to `end`, brackets included.
 
     parts: the shapes of a nested display, ``((b, h), (b, h))``; then dims is empty. chain: written with ``x`` or ``*``.
-    typed: directly after the name of a tensor type. bracketed: in brackets.
+    typed: directly after the name of a tensor type. bracketed: in brackets. comma: with one that ends the list, ``(d,)``.
     """
 
     start: int
@@ -41,6 +42,7 @@ class Atom:
     chain: bool = False
     typed: bool = False
     bracketed: bool = True
+    comma: bool = False
 
 
 def find_atoms(text: str) -> list[Atom]:
@@ -118,7 +120,7 @@ def _bracket(text: str, start: int, end: int) -> Atom | None:
         return None
     if not dims:
         return None
-    return Atom(start, end, dims, (), chain, typed)
+    return Atom(start, end, dims, (), chain, typed, comma=inner.rstrip().endswith(","))
 
 
 def _nested(inner: str) -> tuple[tuple[DimExpr, ...], ...] | None:

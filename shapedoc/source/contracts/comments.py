@@ -30,7 +30,7 @@ _CODE = re.compile(
     r"|return\s*[\[(]?\s*[\w.]+\("
     r"|@\w"
     r"|[\w.,\s\[\]():'\"-]+?\s*[-+*/@|&]?=\s*(?!.*\bshape\b\s*[=:])[\w.]*\w\(.*\)"
-    r"|(?!\w*Tensor)[\w.]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\.\w+.*|\s*|\s*#.*)$"
+    r"|(?!\w*Tensor|(?:torch\.)?Size)[\w.]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\.\w+.*|\s*|\s*#.*)$"
     r"|from\s+[\w.]+\s+import\b"
     r"|>>>|\.\.\.\s"
 )
@@ -110,6 +110,8 @@ def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool) -> li
 
 def _clean(text: str) -> str | None:
     """The text with formulas and marks blanked, or None for commented-out code."""
+    if text.startswith((">>>", "...")):
+        return None
     marks = _MARKS.match(text)
     start = marks.end() if marks else 0
     if start and text[start - 1] in "->" and re.match(r"[-=]+>", text[start - 2 : start + 1] or ""):
@@ -244,7 +246,7 @@ def _good(atom: Atom, context: Context, prefix: Prefix, *, joined: bool, numbers
 
 def _trailing_comma(atom: Atom, context: Context) -> bool:
     # `(batch_size,)`: nobody writes that comma but for a tuple.
-    return context is Context.BARE and atom.bracketed and isinstance(atom.dims[0], Named)
+    return context is Context.BARE and atom.comma and isinstance(atom.dims[0], Named)
 
 
 def _chain(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix) -> bool:
@@ -255,6 +257,10 @@ def _chain(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix) -> bool:
     letters = {str(d) for d in dims}
     if len(dims) == 2 and letters <= {"Q", "K", "V", "W", "X", "Y", "A", "U", "P", "M"} and len(letters) > 1:
         return False
+    if len(dims) == 2:
+        begins = str(dims[0]) in BATCH and context is not Context.PROSE
+        whole = count.letter == 2 or (count.letter == 1 and count.number == 1) or count.strong > 0
+        return whole or (begins and count.letter == 0 and count.role == 0)
     if context is Context.PROSE and ((len(dims) < 3 and count.strong == 0) or count.neutral > 1):
         return False
     return (

@@ -24,6 +24,7 @@ __all__ = ["Context", "Tally", "acceptable", "tally"]
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LETTER = re.compile(r"#?[A-Z][A-Za-z]?\d?(?:_[A-Za-z0-9]{1,4})?'?")
 _SHORT = re.compile(r"#?[a-z]{1,2}\d?(?:_?[a-z0-9]{1,2})?'?|[\u0370-\u03ff]")
+_COUNTED = re.compile(r"(?:n|num|d|dim|len|max)_[a-z]")
 _UPPER = re.compile(r"[A-Z]{1,3}\d?'?")
 
 
@@ -230,6 +231,8 @@ def _single(word: str) -> _Class:
     if parts & SIZES and not parts <= ROLES and (len(parts) > 1 or "_" in word):
         return _Class.STRONG
     if len(parts) > 1 and parts & SIZES:
+        return _Class.STRONG
+    if _COUNTED.match(lowered):
         return _Class.STRONG
     if len(parts) > 1 and parts <= ROLES:
         return _Class.ROLE

@@ -19,7 +19,7 @@ _IS = r"(?:==?|:|\bis\b|\bare\b|\bof\b|\bwill be\b|\bshould be\b|\bbecomes\b|\bn
 _ARROW = re.compile(r"(?:-+[\w ]*-*>|=+>|→|⇒)\s*$")
 _EMPTY = re.compile(r"(?:Tensors?|tensors?|FloatTensor|LongTensor)?\s*[:=]?\s*$")
 _PRINTED = re.compile(r"(?:torch\.)?Size\(\s*$")
-_EQUAL = re.compile(rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:)\s*(?:of\s+)?$")
+_EQUAL = re.compile(rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:)\s*(?:of\s+)?(?P<type>[\w.]*Tensor\s*|ndarray\s*)?$")
 _SHAPE_OF = re.compile(rf"{_SHAPE}\s+(?:of|for)\s+(?:the\s+|each\s+)?(?P<names>{_NAMES})\s*{_IS}?\s*$")
 _DOT_SHAPE = re.compile(rf"(?P<names>{_NAME}?\w)\.(?:shape|size\(\)|size)\s*(?:==?|:|is|->|\s)\s*$")
 _SHAPED = re.compile(
@@ -80,7 +80,7 @@ def _named(text: str) -> Prefix:
     if (match := _SHAPED.search(padded)) and _speaks_of_shape(match):
         return _prefix(padded, match, Context.SHAPE)
     if match := _EQUAL.search(padded):
-        return _prefix(padded, match, Context.NAMED)
+        return _prefix(padded, match, Context.SHAPE if match["type"] else Context.NAMED)
     if match := _NEAR.search(padded):
         names = _names(match.group("names"))
         alone = bool(names) and match.start() == 0 and match.group("names") == text
@@ -92,6 +92,8 @@ def _speaks_of_shape(match: re.Match[str]) -> bool:
     """``shape (..)`` always does; ``size`` and ``dim`` only with a link or a sign: ``of size (..)``."""
     if match.group("word").lower().startswith("shape"):
         return True
+    if match.group("word").lower().endswith("s") and not match.group("link") and not match.group("names"):
+        return False  # `dims = [64, 128]`
     owner = (match.group("names") or "").split()[-1:]
     if owner and owner[0].lower() in SIZE_OWNERS and not match.group("link"):
         return False
