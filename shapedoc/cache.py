@@ -19,10 +19,13 @@ from pathlib import Path
 
 from shapedoc.version import __version__
 
-__all__ = ["Cache", "digest_of_file", "digest_of_text"]
+__all__ = ["ABSENT", "Cache", "digest_of_file", "digest_of_text"]
 
 _FORMAT = 1
-_ABSENT = "absent"
+
+ABSENT = "absent"
+"""The digest of a file that is not there."""
+
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds results that can be computed again.\n"
 
 
@@ -87,7 +90,7 @@ def digest_of_file(path: Path) -> str:
     try:
         return hashlib.blake2b(path.read_bytes(), digest_size=20).hexdigest()
     except OSError:
-        return _ABSENT
+        return ABSENT
 
 
 def _write_whole(place: Path, text: str) -> None:

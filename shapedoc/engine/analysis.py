@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from shapedoc.cache import ABSENT
 from shapedoc.core.finding import FileError, Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
@@ -12,6 +13,7 @@ from shapedoc.engine.own import syntax_error, unused_suppression
 from shapedoc.engine.request import Settings
 from shapedoc.infer import Sources
 from shapedoc.infer import analyse as infer
+from shapedoc.infer.imports import FileLoader
 from shapedoc.rules import all_rules
 from shapedoc.source import ir, lower_ast
 from shapedoc.source.comments import find_comments
@@ -90,15 +92,14 @@ def _look_closely(path: str, text: str, settings: Settings) -> tuple[Trace, list
 
 def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace:
     off = settings.without
-    return infer(
-        module,
-        text,
-        path,
-        Sources(
-            comments="comments" not in off,
-            driver="driver" not in off,
-            constructor="constructor" not in off,
-            unpacking="unpacking" not in off,
-            later_use="later-use" not in off,
-        ),
+    loader = FileLoader(path, settings.roots)
+    sources = Sources(
+        comments="comments" not in off,
+        driver="driver" not in off,
+        constructor="constructor" not in off,
+        unpacking="unpacking" not in off,
+        later_use="later-use" not in off,
     )
+    seen = infer(module, text, path, sources, loader)
+    seen.inputs.update((str(place), ABSENT) for place in loader.absent)
+    return seen

@@ -30,15 +30,17 @@ class Settings:
     """How each file is analysed; results depend on nothing else but the files.
 
     ``screen`` looks at the abstract syntax first, and at the concrete only where that has something to say.
-    ``without`` names sources of knowledge, of KNOWLEDGE, to do without.
+    ``without`` names sources of knowledge, of KNOWLEDGE, to do without. ``roots`` are the folders inside which imports
+    are followed.
     """
 
     screen: bool = True
     without: frozenset[str] = frozenset()
+    roots: tuple[str, ...] = ()
 
     def key(self) -> str:
         """Return a text that differs where the settings do."""
-        return f"screen={self.screen} without={','.join(sorted(self.without))}"
+        return "\0".join((f"screen={self.screen}", *sorted(self.without), *self.roots))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def run(request: Request) -> Report:
     selection = Selection(request.config, {rule.code: rule.name for rule in all_rules()})
     tasks, errors = _tasks(request)
     folder = request.config.root / CACHE_FOLDER if request.cache else None
-    examined = examine_all(tasks, request.settings, folder, request.jobs)
+    named = [*request.paths, *([Path(request.stdin.name)] if request.stdin else [])]
+    settings = replace(request.settings, roots=_roots(named, request.config.root))
+    examined = examine_all(tasks, settings, folder, request.jobs)
     findings = [finding for one in examined for finding in sorted(selection.told(one.findings), key=_place)]
     return Report(
         files=sum(one.error is None for one in examined),
@@ -51,7 +54,7 @@ def look(path: Path, stdin: StandardInput | None, settings: Settings) -> Trace:
     if isinstance(source, FileError):
         raise RequestError(f"{source.path}: {source.message}")
     try:
-        return trace(source.path, source.text, settings)
+        return trace(source.path, source.text, replace(settings, roots=_roots([path], Path.cwd())))
     except SourceError as problem:
         raise RequestError(f"{path}:{problem.line}:{problem.column + 1}: {problem.message}") from None
 
@@ -78,6 +81,13 @@ def _tasks(request: Request) -> tuple[list[Task], list[FileError]]:
     if not names and not found.errors and any(path.is_dir() for path in request.paths):
         raise RequestError(f"there are no Python files in {', '.join(str(path) for path in request.paths)}")
     return [_task(name, request.stdin) for name in names], found.errors
+
+
+def _roots(paths: Iterable[Path], project: Path) -> tuple[str, ...]:
+    """The folders inside which imports are followed: the project's for what lies in it, else the named ones."""
+    root = project.resolve()
+    folders = {path if path.is_dir() else path.parent for path in (path.resolve() for path in paths)}
+    return tuple(sorted({str(root if folder.is_relative_to(root) else folder) for folder in folders}))
 
 
 def _task(name: str, stdin: StandardInput | None) -> Task:

@@ -34,13 +34,15 @@ def load_library(m: Machine, node: ir.Import) -> dict[str, Value]:
 class FileLoader:
     """Finds the file that an import means, and walks its definitions.
 
-    path: the file under analysis. roots: the linted paths; nothing outside them is read.
+    path: the file under analysis. roots: the linted paths; nothing outside them is read. absent: the files that were
+    looked for and are not there; a result holds only while they stay away.
     """
 
     def __init__(self, path: str, roots: Sequence[str]) -> None:
         self.path = Path(path)
         self.roots = [r for r in (Path(r).resolve() for r in roots) if r.is_dir()]
         self.loaded: dict[Path, LocalModule] = {}
+        self.absent: set[Path] = set()
 
     def __call__(self, m: Machine, node: ir.Import) -> dict[str, Value]:
         """The names that an import statement binds."""
@@ -91,8 +93,11 @@ class FileLoader:
     def _file(self, folder: Path, parts: Sequence[str]) -> Path | None:
         place = folder.joinpath(*parts)
         for candidate in (place.with_name(place.name + ".py") if parts else None, place / "__init__.py"):
-            if candidate is not None and self._inside(candidate) and candidate.is_file():
+            if candidate is None or not self._inside(candidate):
+                continue
+            if candidate.is_file():
                 return candidate
+            self.absent.add(candidate)
         return None
 
     def _inside(self, path: Path) -> bool:

@@ -212,3 +212,28 @@ def test_a_reader_that_goes_away_is_no_fault(project: Project) -> None:
             text=True,
         )
     assert (ran.returncode, ran.stderr) == (1, "")
+
+
+LAYERS = """\
+def scores(query, key):
+    return query @ key.transpose(-2, -1)
+"""
+MODEL = """\
+import torch
+from layers import scores
+
+values = torch.randn(2, 5, 7)
+weights = scores(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
+context = weights @ values.transpose(-2, -1)
+"""
+
+
+def test_imports_are_followed_and_a_change_in_them_is_seen(project: Project) -> None:
+    project.write("model.py", MODEL)
+    assert project.codes("model.py") == []
+    project.write("layers.py", LAYERS)
+    assert project.codes("model.py") == [("model.py", "SD101")]
+    project.write("layers.py", LAYERS.replace("query @ key.transpose(-2, -1)", "query"))
+    assert project.codes("model.py") == []
+    project.write("layers.py", LAYERS)
+    assert project.codes(".") == [("model.py", "SD101")]
