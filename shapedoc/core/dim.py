@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-__all__ = ["Dim", "ONE", "Sym", "ZERO"]
+__all__ = ["ONE", "ZERO", "Dim", "Sym"]
 
 _uids = count(1)
 

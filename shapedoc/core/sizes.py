@@ -97,9 +97,7 @@ class Sizes:
         if not others:
             return
         first = others[0]
-        self.bindings = {
-            s: d for s, d in first.bindings.items() if all(o.bindings.get(s) == d for o in others[1:])
-        }
+        self.bindings = {s: d for s, d in first.bindings.items() if all(o.bindings.get(s) == d for o in others[1:])}
         self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in others[1:])}
         self._apart = dict(first._apart)
         for o in others[1:]:
@@ -236,7 +234,12 @@ class Sizes:
         key = (a, b)
         if key in self._floors:
             quotient = self._floors[key]
-            if a.sym is not None and a.sym not in b.syms and quotient.sym is not None and quotient.sym.flexible is False:
+            if (
+                a.sym is not None
+                and a.sym not in b.syms
+                and quotient.sym is not None
+                and quotient.sym.flexible is False
+            ):
                 if quotient.sym.origin.startswith("exact"):
                     self.bindings.setdefault(a.sym, b * quotient)
             return self.resolve(quotient)
@@ -356,4 +359,6 @@ def _operand(text: str) -> str:
 def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:
     if a is None or len(a) != len(b):
         return False
-    return all(x is y or (isinstance(x, Axis) and isinstance(y, Axis) and x.dim == y.dim) for x, y in zip(a, b, strict=True))
+    return all(
+        x is y or (isinstance(x, Axis) and isinstance(y, Axis) and x.dim == y.dim) for x, y in zip(a, b, strict=True)
+    )

@@ -59,7 +59,17 @@ class Call:
     id: int = 0
 
 
-_SYNONYMS = {"truediv": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "concat": "cat", "concatenate": "cat", "masked_fill_": "masked_fill", "negative": "neg", "absolute": "abs"}
+_SYNONYMS = {
+    "truediv": "div",
+    "divide": "div",
+    "multiply": "mul",
+    "subtract": "sub",
+    "concat": "cat",
+    "concatenate": "cat",
+    "masked_fill_": "masked_fill",
+    "negative": "neg",
+    "absolute": "abs",
+}
 
 
 @dataclass(slots=True, eq=False)

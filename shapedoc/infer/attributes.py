@@ -35,17 +35,15 @@ _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
 # Methods that only a tensor or an array has: what they are called on is one.
 TENSOR_ONLY = frozenset(
-    "view reshape permute transpose unsqueeze squeeze contiguous masked_fill masked_fill_ matmul bmm softmax expand "
-    "expand_as flatten chunk repeat_interleave view_as detach argmax log_softmax tanh sigmoid swapaxes astype cumsum "
-    "gather scatter index_select baddbmm addmm mm narrow unbind unfold tril triu".split()
+    ["view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous", "masked_fill", "masked_fill_", "matmul", "bmm", "softmax", "expand", "expand_as", "flatten", "chunk", "repeat_interleave", "view_as", "detach", "argmax", "log_softmax", "tanh", "sigmoid", "swapaxes", "astype", "cumsum", "gather", "scatter", "index_select", "baddbmm", "addmm", "mm", "narrow", "unbind", "unfold", "tril", "triu"]
 )
 _DTYPES: dict[str, Kind] = {
     "bool": "bool",
     "bool_": "bool",
     "complex64": "complex",
     "complex128": "complex",
-    **{n: "float" for n in "float float16 float32 float64 half double bfloat16".split()},
-    **{n: "int" for n in "int int8 int16 int32 int64 long short uint8 intp".split()},
+    **dict.fromkeys(["float", "float16", "float32", "float64", "half", "double", "bfloat16"], "float"),
+    **dict.fromkeys(["int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "intp"], "int"),
 }
 _CONSTANTS: dict[str, Value] = {
     "math.inf": Float(float("inf"), known=True),
@@ -136,7 +134,11 @@ def _of_tensor(m: Machine, tensor: Tensor, name: str, node: ir.Attribute) -> Val
         case "data":
             return tensor
     if name in _COMPUTED:
-        return m.operate(f"{'numpy.ndarray' if tensor.library == 'numpy' else 'torch.Tensor'}.{name}", node, [Arg(tensor, node.value)])
+        return m.operate(
+            f"{'numpy.ndarray' if tensor.library == 'numpy' else 'torch.Tensor'}.{name}",
+            node,
+            [Arg(tensor, node.value)],
+        )
     return Bound(tensor, name)
 
 

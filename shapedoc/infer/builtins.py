@@ -207,7 +207,29 @@ def map_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     return Seq((), "list", values[-1] if values else Unknown("an element"), got.length)
 
 
-@builtin("filter", "next", "vars", "dir", "globals", "locals", "object", "memoryview", "bytes", "bytearray", "slice", "complex", "eval", "divmod", "aiter", "anext", "compile", "callable", "property", "staticmethod", "classmethod")
+@builtin(
+    "filter",
+    "next",
+    "vars",
+    "dir",
+    "globals",
+    "locals",
+    "object",
+    "memoryview",
+    "bytes",
+    "bytearray",
+    "slice",
+    "complex",
+    "eval",
+    "divmod",
+    "aiter",
+    "anext",
+    "compile",
+    "callable",
+    "property",
+    "staticmethod",
+    "classmethod",
+)
 def unfollowed(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return Unknown("a builtin that is not followed")
 
@@ -274,7 +296,11 @@ def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
         case Tensor():
             if any(x in ("torch.Tensor", "numpy.ndarray", "torch.nn.Parameter") for x in labels):
                 return Bool(True if any(x.endswith(("Tensor", "ndarray")) for x in labels) else None)
-            return Bool(False) if all(x in ("int", "float", "str", "list", "tuple", "dict", "bool") for x in labels) else Bool()
+            return (
+                Bool(False)
+                if all(x in ("int", "float", "str", "list", "tuple", "dict", "bool") for x in labels)
+                else Bool()
+            )
         case Seq():
             if any(x in ("list", "tuple") for x in labels):
                 return Bool(True) if set(labels) >= {"list", "tuple"} or value.kind in labels else Bool(False)
@@ -328,8 +354,28 @@ def super_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> V
     return Unknown("super outside a method")
 
 
-@builtin("AssertionError", "ValueError", "TypeError", "RuntimeError", "NotImplementedError", "Exception", "KeyError", "IndexError", "AttributeError", "StopIteration", "ImportError", "ModuleNotFoundError", "OSError", "FileNotFoundError", "KeyboardInterrupt", "ZeroDivisionError", "BaseException", "Warning", "UserWarning", "DeprecationWarning", "NotImplemented")
+@builtin(
+    "AssertionError",
+    "ValueError",
+    "TypeError",
+    "RuntimeError",
+    "NotImplementedError",
+    "Exception",
+    "KeyError",
+    "IndexError",
+    "AttributeError",
+    "StopIteration",
+    "ImportError",
+    "ModuleNotFoundError",
+    "OSError",
+    "FileNotFoundError",
+    "KeyboardInterrupt",
+    "ZeroDivisionError",
+    "BaseException",
+    "Warning",
+    "UserWarning",
+    "DeprecationWarning",
+    "NotImplemented",
+)
 def exception(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return Unknown("an exception")
-
-

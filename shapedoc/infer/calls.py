@@ -45,7 +45,7 @@ __all__ = ["call_expression", "call_value", "instantiate", "invoke"]
 
 Keywords = Mapping[str, Arg]
 _SELF_METHODS = frozenset(
-    "to cuda cpu eval train half float double bfloat16 requires_grad_ apply type share_memory".split()
+    ["to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "type", "share_memory"]
 )
 
 
@@ -136,9 +136,7 @@ def _call_library(
     return m.unknown_call(qualified, node, args, keywords)
 
 
-def build(
-    m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
-) -> Value:
+def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool) -> Value:
     """Build a library module."""
     entry = find_layer(kind)
     assert entry is not None
@@ -202,7 +200,9 @@ def _call_bound(
             return tensor_method(m, owner, method, args, keywords, node, rest)
         case Unknown():
             if method in TENSOR_ONLY:
-                return m.operate(f"torch.Tensor.{method.rstrip('_')}", node, [Arg(as_tensor(owner), where), *args], keywords)
+                return m.operate(
+                    f"torch.Tensor.{method.rstrip('_')}", node, [Arg(as_tensor(owner), where), *args], keywords
+                )
             return m.unknown_call(f".{method} of a value that is not known", node, [Arg(owner, where), *args], keywords)
         case Symbolic():
             return tensor_method(m, owner.as_tensor(), method, args, keywords, node, rest)
@@ -256,7 +256,13 @@ def instantiate(
 
 
 def invoke(
-    m: Machine, function: Function, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, *, rest: bool = False
+    m: Machine,
+    function: Function,
+    args: Sequence[Arg],
+    keywords: Keywords,
+    node: ir.Expr | ir.Stmt,
+    *,
+    rest: bool = False,
 ) -> Value:
     """Call one of the author's functions: walk its body with the arguments it got."""
     running = sum(1 for f in m.frames if f.node is function.node)

@@ -191,5 +191,3 @@ def _from_default(default: Value | None, *, size: bool) -> Value | None:
         case Int() if default.dim.value is not None and (default.dim.value <= 1 or not size):
             return default
     return None
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.value import (
     Bool,
     DictValue,
@@ -19,7 +20,6 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.core.dim import Dim
 from shapedoc.infer import attributes, numbers
 from shapedoc.infer.builtins import BUILTINS
 from shapedoc.infer.join import join, snapshot
@@ -149,7 +149,7 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
             return _repeat(m, left, right)
         case "*", Int(), Seq(rest=None):
             return _repeat(m, right, left)
-        case ("+" | "%"), Str(), _:
+        case (("+" | "%"), Str(), _):
             return Str(left.value + right.value if isinstance(right, Str) and left.value and right.value else None)
     events = tuple(e for v in (left, right) if isinstance(v, Unknown) for e in v.events)
     reason = next((v.reason for v in (left, right) if isinstance(v, Unknown)), f"`{op}` on these values")
@@ -160,7 +160,7 @@ def _decide(value: Symbolic, other: Value, op: str) -> Value:
     """What a parameter is that nobody describes, in arithmetic with `other`."""
     if op == "@" or isinstance(other, Tensor) or value.used_as_tensor:
         return value.as_tensor() if op == "@" or value.used_as_tensor or not value.size else value.as_float()
-    if value.size or isinstance(other, Int) and op in ("//", "%"):
+    if value.size or (isinstance(other, Int) and op in ("//", "%")):
         return value.as_int()
     if isinstance(other, Symbolic):
         return value.as_tensor() if other.used_as_tensor else Unknown(f"parameter `{value.name}`: a number or a tensor")
@@ -377,5 +377,3 @@ def opaque(m: Machine, node: ir.Opaque) -> Value:
             m.frame.returned.append(Seq((), "list", values[0]))
         return values[0] if node.kind == "await" else Unknown("what a generator is sent")
     return Unknown(f"`{node.kind}` is not followed")
-
-

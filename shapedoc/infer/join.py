@@ -99,10 +99,14 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
         others = [as_tensor(v) for v in values if isinstance(v, Unknown)]
         if len(others) + len(tensors) == len(values):
             return _join_tensors(machine, [*tensors, *others], node)
-        return Unknown("a tensor in one branch, something else in another", tuple(t.event for t in tensors if t.event >= 0))
+        return Unknown(
+            "a tensor in one branch, something else in another", tuple(t.event for t in tensors if t.event >= 0)
+        )
     match first:
         case Int():
-            if all(isinstance(v, Int) and machine.sizes.resolve(v.dim) == machine.sizes.resolve(first.dim) for v in values):
+            if all(
+                isinstance(v, Int) and machine.sizes.resolve(v.dim) == machine.sizes.resolve(first.dim) for v in values
+            ):
                 return first
             if all(isinstance(v, Int) for v in values):
                 return machine.fresh_int()
@@ -201,7 +205,5 @@ def _join_dicts(machine: Machine, dicts: Sequence[DictValue], node: Where) -> Va
 def _join_layers(machine: Machine, layers: Sequence[Layer], node: Where) -> Value:
     first = layers[0]
     names = {n for layer in layers for n in layer.config}
-    config = {
-        n: join(machine, [layer.config.get(n, NoneValue()) for layer in layers], node) for n in sorted(names)
-    }
+    config = {n: join(machine, [layer.config.get(n, NoneValue()) for layer in layers], node) for n in sorted(names)}
     return Layer(first.kind, config, first.span, first.name, first.event)

@@ -57,7 +57,20 @@ def sqrt(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     return m.operate("torch.sqrt", node, args, keywords)
 
 
-@library("math.log", "math.exp", "math.ceil", "math.floor", "math.log2", "math.cos", "math.sin", "math.prod", "numpy.prod", "math.pow", "numpy.power", "math.isqrt")
+@library(
+    "math.log",
+    "math.exp",
+    "math.ceil",
+    "math.floor",
+    "math.log2",
+    "math.cos",
+    "math.sin",
+    "math.prod",
+    "numpy.prod",
+    "math.pow",
+    "numpy.power",
+    "math.isqrt",
+)
 def real(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     qualified = node.func.attr if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else ""
     values = [_number(a.value) for a in args]
@@ -126,12 +139,42 @@ def module_dict(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
     return value if isinstance(value, DictValue) else Unknown("a dict of modules")
 
 
-@library("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.manual_seed", "torch.autograd.set_detect_anomaly", "random.seed", "numpy.random.seed", "torch.set_grad_enabled", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.set_default_dtype", "warnings.warn", "warnings.filterwarnings", "torch.set_printoptions", "numpy.set_printoptions")
+@library(
+    "torch.no_grad",
+    "torch.enable_grad",
+    "torch.inference_mode",
+    "torch.manual_seed",
+    "torch.autograd.set_detect_anomaly",
+    "random.seed",
+    "numpy.random.seed",
+    "torch.set_grad_enabled",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.set_default_dtype",
+    "warnings.warn",
+    "warnings.filterwarnings",
+    "torch.set_printoptions",
+    "numpy.set_printoptions",
+)
 def nothing(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return NoneValue()
 
 
-@library("torch.is_tensor", "torch.cuda.is_available", "torch.jit.is_scripting", "torch.is_floating_point", "torch.allclose", "torch.equal", "numpy.allclose", "random.random", "torch.is_grad_enabled", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export", "numpy.array_equal", "numpy.isclose")
+@library(
+    "torch.is_tensor",
+    "torch.cuda.is_available",
+    "torch.jit.is_scripting",
+    "torch.is_floating_point",
+    "torch.allclose",
+    "torch.equal",
+    "numpy.allclose",
+    "random.random",
+    "torch.is_grad_enabled",
+    "torch.jit.is_tracing",
+    "torch.onnx.is_in_onnx_export",
+    "numpy.array_equal",
+    "numpy.isclose",
+)
 def flag(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return Bool()
 
@@ -162,5 +205,3 @@ def size(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
 @library("collections.namedtuple", "collections.defaultdict")
 def unfollowed(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return Unknown("a library function that is not followed")
-
-

@@ -93,7 +93,11 @@ def _settled(
     match first, last:
         case Tensor(), Tensor():
             a, b = m.sizes.shape(first.shape), m.sizes.shape(last.shape)
-            if a.rank is not None and a.rank == b.rank and all(x.dim == y.dim for x, y in zip(a.axes, b.axes, strict=True)):
+            if (
+                a.rank is not None
+                and a.rank == b.rank
+                and all(x.dim == y.dim for x, y in zip(a.axes, b.axes, strict=True))
+            ):
                 return last
             return join(m, [first, last], node)
         case Int(), Int():
@@ -107,9 +111,7 @@ def _settled(
     return last
 
 
-def _grown(
-    m: Machine, start: Value | None, first: Seq, last: Seq, trips: Dim | None, node: ir.For | ir.While
-) -> Value:
+def _grown(m: Machine, start: Value | None, first: Seq, last: Seq, trips: Dim | None, node: ir.For | ir.While) -> Value:
     """A list that grew by as many elements in every round has that many for each trip of the loop."""
     if not isinstance(start, Seq) or start.rest is not None or first.rest is not None or last.rest is not None:
         return last

@@ -292,9 +292,7 @@ class Machine:
                 return replace_tensor(value)
             return value
         if isinstance(value, Seq):
-            return Seq(
-                tuple(self._own(v, args, keywords) for v in value.items), value.kind, value.rest, value.length
-            )
+            return Seq(tuple(self._own(v, args, keywords) for v in value.items), value.kind, value.rest, value.length)
         return value
 
     def phi(self, node: ir.Stmt | ir.Expr | None, values: Sequence[Tensor], shape: Shape) -> Tensor:

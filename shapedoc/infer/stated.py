@@ -162,7 +162,9 @@ class Statements:
                 continue
             if axis.dim.const == 1 or known.const == 1:
                 continue
-            verdict = m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
+            verdict = (
+                m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
+            )
             if verdict.wrong:
                 self._disagree(m, value, stated, name, verdict, rank=False)
                 return

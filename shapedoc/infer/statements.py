@@ -398,5 +398,3 @@ def class_(m: Machine, node: ir.ClassDef) -> Signal:
     made.members.update(members)
     m.store(node.name, made)
     return ""
-
-

@@ -78,7 +78,9 @@ def _tensor_index(index: Value) -> bool:
         case SliceValue() | NoneValue() | EllipsisValue() | Tensor():
             return True
         case Seq():
-            return any(isinstance(i, SliceValue | NoneValue | EllipsisValue) for i in index.items) or len(index.items) > 1
+            return (
+                any(isinstance(i, SliceValue | NoneValue | EllipsisValue) for i in index.items) or len(index.items) > 1
+            )
     return False
 
 

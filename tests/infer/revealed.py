@@ -29,7 +29,8 @@ def check(program: str, entry: str, sources: Sources | None = None) -> None:
     expected = {i: m[1] for i, line in enumerate(lines, 1) if (m := _EXPECTED.search(line))}
     trace = run("\n".join(_EXPECTED.sub("", line) for line in lines) + "\n", sources)
     found = revealed(trace, entry)
-    assert {line: found.get(line, "nothing") for line in expected} == expected
+    got = {line: found.get(line, "nothing") for line in expected}
+    assert got == expected, f"inferred {got}, expected {expected}"
 
 
 def revealed(trace: Trace, entry: str) -> dict[int, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.infer.revealed import check, run
 
-from shapedoc.infer import Sources
+from tests.infer.revealed import check, run
 
 ATTENTION = """
     import math
@@ -39,13 +38,23 @@ def test_heads_are_followed_through_a_helper_method() -> None:
 
 def test_a_driver_gives_its_numbers() -> None:
     check(
-        ATTENTION
-        + """
-    model = Attention(64, 8)
-    x = torch.randn(2, 5, 64)  #: (2, 5, 64)
-    y = model(x)
-    z = y[:, -1]  #: (2, d_model)
-""",
+        """
+        import torch
+        import torch.nn as nn
+
+        class Score(nn.Module):
+            def __init__(self, d_s, d_attn=8):
+                super().__init__()
+                self.proj = nn.Linear(d_s, d_attn)
+
+            def forward(self, state):
+                return self.proj(state)
+
+        score = Score(64)
+        x = torch.randn(2, 5, 64)  #: (2, 5, 64)
+        y = score(x)
+        z = y[:, -1]  #: (2, d_attn)
+        """,
         "",
     )
 
@@ -74,17 +83,6 @@ def test_later_use_tells_the_rank_of_a_parameter() -> None:
             return torch.bmm(rows, memory)  #: (?, 1, ?)
         """
     check(program, "context")
-
-
-def test_without_later_use_the_rank_stays_unknown() -> None:
-    program = """
-        import torch
-
-        def context(weights, memory):
-            rows = weights.unsqueeze(1)  #: (?, ?, ?)
-            return torch.bmm(rows, memory)  #: (?, ?, ?)
-        """
-    check(program, "context", Sources(later_use=False))
 
 
 def test_unpacking_names_the_axes() -> None:
