@@ -118,16 +118,29 @@ def _widens(event: Event, ours: Operand, theirs: Operand) -> bool:
 
 
 def uses(g: Graph, softmax: Softmax) -> Iterator[Use]:
-    """Every product and sum in which the weights meet values."""
+    """Every product and sum in which the weights meet values; learned maps and other weights are no values."""
     for user, current in followed(g, softmax):
-        if user.short in PRODUCTS:
-            for operand in tensor_operands(user):
-                if g.producer(operand.value) is current:
-                    found = contraction(user, operand)
-                    if found is not None:
-                        yield Use(user, "product", found.summed, found.kept, found.theirs, found.other_summed, user)
+        if user.short not in PRODUCTS:
+            continue
+        for operand in tensor_operands(user):
+            found = contraction(user, operand) if g.producer(operand.value) is current else None
+            if found is not None and _is_value(g, found.theirs):
+                yield Use(user, "product", found.summed, found.kept, found.theirs, found.other_summed, user)
     for product in weighted(g, softmax):
         yield from _sums(g, product)
+
+
+def _is_value(g: Graph, operand: Operand) -> bool:
+    value = operand.value
+    if not isinstance(value, Tensor) or value.learned:
+        return False
+    event = g.producer(value)
+    return event is None or not _normalised(g, event)
+
+
+def _normalised(g: Graph, event: Event) -> bool:
+    through = _ON | {"mul", "div", "add", "sub"}
+    return any(e.short in ("softmax", "Softmax.forward") for e in g.back(event, lambda e: e.short in through))
 
 
 def _sums(g: Graph, product: Weighted) -> Iterator[Use]:
