@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis, Run
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness
 from shapedoc.core.value import Layer, NoneValue, Seq, Tensor, Unknown, Value
 from shapedoc.ops.bind import as_tensor
@@ -115,14 +115,17 @@ def check_state(
         at.need_rank(state, len(wanted))
     if at.shape(state).rank != len(wanted):
         got = str(at.shape(state).rank or len(shape.axes))
-        at.conflict("mismatched-recurrent-state", [state], why="rank", wanted=str(len(wanted)), got=got, which=which)
+        rank, right = str(len(wanted)), at.sizes.show_shape(Shape(wanted))
+        at.conflict("mismatched-recurrent-state", [state], why="rank", wanted=rank, got=got, which=which, right=right)
         return
     for i, (axis, part) in enumerate(zip(wanted, parts, strict=True)):
-        compare_axis(at, state, which, i, axis, part)
+        compare_axis(at, state, which, i, axis, part, at.sizes.show_shape(Shape(wanted)))
 
 
-def compare_axis(at: OpContext, state: Tensor, which: str, position: int, wanted: Axis | Run, part: str) -> None:
-    """Require one axis of a state to have the size that the module or its input gives."""
+def compare_axis(
+    at: OpContext, state: Tensor, which: str, position: int, wanted: Axis | Run, part: str, right: str = ""
+) -> None:
+    """Require one axis of a state to have the size that the module or its input gives; `right`: the whole shape."""
     axis = at.shape(state).items[position]
     if not isinstance(axis, Axis) or not isinstance(wanted, Axis):
         return
@@ -138,4 +141,5 @@ def compare_axis(at: OpContext, state: Tensor, which: str, position: int, wanted
             why="size",
             part=part,
             which=which,
+            right=right,
         )

@@ -19,7 +19,7 @@ from shapedoc.rules.blame import (
     sibling_size,
 )
 from shapedoc.rules.flow import axis_at, graph, result_shape, shape_at
-from shapedoc.rules.scores import maker
+from shapedoc.rules.scores import CREATES, maker
 from shapedoc.rules.sized import equal, exchanged, quoted, same_size, shape_with
 from shapedoc.rules.wording import text_of
 
@@ -134,29 +134,10 @@ def _call(feed: Feed, call: Call) -> Place:
     expected = shape_with(feed.event, feed.shape, feed.back, feed.wanted)
     wanted, got = quoted(feed.event, feed.wanted), quoted(feed.event, feed.axis)
     fed = Label(call.span, f"{feed.text} comes in here, with {got} at its axis {feed.back}")
-    if built is not None and (made is None or made.short not in _FREE):
+    if built is not None and (made is None or made.short not in CREATES):
         return Place(built.span, f"build it with {got} where it gets {wanted}", expected, (fed,))
     labels = (Label(built.span, f"built here, with {wanted} as `{feed.setting}`"),) if built is not None else ()
     return Place(call.span, f"pass a tensor whose axis {feed.back} is {wanted}", expected, labels)
-
-
-_FREE = frozenset(
-    (
-        "randn",
-        "rand",
-        "randint",
-        "zeros",
-        "ones",
-        "arange",
-        "empty",
-        "full",
-        "normal",
-        "tensor",
-        "standard_normal",
-        "uniform",
-        "random",
-    )
-)
 
 
 def _left_behind(feed: Feed) -> Place | None:

@@ -8,7 +8,16 @@ from shapedoc.rules.blame import axis_of
 from shapedoc.rules.flow import KEEPS, SHAPING, graph, shape_at
 from shapedoc.rules.sized import same_size
 
-__all__ = ["is_dot_score", "is_learned", "is_tainted", "leads_to_softmax", "maker", "source_of", "weight_made"]
+__all__ = [
+    "CREATES",
+    "is_dot_score",
+    "is_learned",
+    "is_tainted",
+    "leads_to_softmax",
+    "maker",
+    "source_of",
+    "weight_made",
+]
 
 _SOFTMAX = frozenset(
     (
@@ -24,6 +33,15 @@ _SOFTMAX = frozenset(
     )
 )
 _MAPS = frozenset(("Linear.forward", "linear", "Bilinear.forward", "Conv1d.forward", "LazyLinear.forward"))
+
+
+# Ops that make a tensor out of nothing but its sizes.
+CREATES = frozenset(
+    (
+        "randn", "rand", "randint", "uniform", "normal", "standard_normal", "random", "zeros", "ones", "empty", "full",
+        "zeros_like", "ones_like", "randn_like", "new_zeros", "new_ones", "arange", "integers", "tensor",
+    )
+)  # fmt: skip
 
 
 def leads_to_softmax(trace: Trace, event: Event) -> bool:
@@ -94,12 +112,9 @@ def weight_made(trace: Trace, operand: Operand | None) -> Event | None:
     if made.result.learned or (operand is not None and is_learned(operand)):
         return made
     built = made.function.endswith("__init__") and made.result.name.startswith("self.")
-    return made if built and made.short in _CREATES else None
+    return made if built and made.short in CREATES else None
 
 
-_CREATES = frozenset(
-    ("randn", "rand", "uniform", "normal", "standard_normal", "zeros", "ones", "empty", "random", "xavier_uniform")
-)
 _RAW = frozenset(
     (
         "GRU.forward",
