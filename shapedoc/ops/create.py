@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
 
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Bool, Float, Int, Kind, Library, NoneValue, Seq, SizeOf, Tensor, Unknown, Value
+from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.pointwise import kind_of_dtype, named
@@ -170,7 +173,7 @@ def new_tensor(at: OpContext, input: Tensor, data: Value, **settings: Value) -> 
     data ((1, 2), (3, 4)) -> (2, 2)
     Source: PyTorch documentation, torch.Tensor.new_tensor.
     """
-    kind = kind_of_dtype(settings.get("dtype", NoneValue())) or _data_kind(data)
+    kind = kind_of_dtype(settings.get("dtype", NoneValue()))
     return at.tensor(data_shape(at, data), input, kind=kind)
 
 
@@ -200,10 +203,7 @@ def normal(at: OpContext, mean: Value, std: Value = NoneValue(), *size: Value, *
     for value in (mean, std):
         if isinstance(value, Tensor):
             return at.tensor(at.shape(value), value)
-    given = settings.get("size", size[0])
-    if isinstance(given, Seq) and not given.items:
-        at.lost("the sizes are not known")
-    return made(at, _sizes(at, given, {}), "float", _dtype(settings))
+    return made(at, _sizes(at, settings.get("size", size[0]), {}), "float", _dtype(settings))
 
 
 @op("torch.randperm")
@@ -216,7 +216,21 @@ def randperm(at: OpContext, n: Dim, **settings: Value) -> Value:
     return made(at, (at.axis(n),), "int", _dtype(settings))
 
 
-@op("torch.arange", "torch.range", "numpy.arange")
+@op("torch.range")
+def range_(at: OpContext, start: Value, end: Value, step: Value = Int(ONE), **settings: Value) -> Value:
+    """The numbers from a start to an end, both included, in steps.
+
+    start a, end b -> (b - a + 1,)
+    Source: PyTorch documentation, torch.range.
+    """
+    first, last, each = (_as_whole(at, v) for v in (start, end, step))
+    if first is None or last is None or each is None or each.const is None or each.const < 1:
+        return made(at, (at.fresh(),), "float", _dtype(settings))
+    count = at.sizes.floordiv(last - first, each, line=at.line) + 1
+    return made(at, (at.axis(count),), "float", _dtype(settings))
+
+
+@op("torch.arange", "numpy.arange")
 def arange(at: OpContext, *limits: Value, **settings: Value) -> Value:
     """The numbers from a start to an end, in steps.
 
@@ -237,12 +251,14 @@ def arange(at: OpContext, *limits: Value, **settings: Value) -> Value:
 
 def _counted(at: OpContext, start: Value, end: Value, step: Value) -> Dim | None:
     """How many steps there are, None where it is not known."""
+    numbers = [_as_number(at, v) for v in (start, end, step)]
+    if None not in numbers and numbers[2]:
+        begin, stop, stride = (Fraction(str(n)) for n in numbers)
+        return Dim.of(max(ceil((stop - begin) / stride), 0))
     first, last, each = _as_whole(at, start), _as_whole(at, end), _as_whole(at, step)
     if first is None or last is None or each is None or each.const == 0:
         return None
     length = last - first
-    if length.const is not None and each.const is not None:
-        return Dim.of(max(-(-length.const // each.const), 0))
     if each == ONE:
         return length
     if each.const == -1:
@@ -250,6 +266,13 @@ def _counted(at: OpContext, start: Value, end: Value, step: Value) -> Dim | None
     if each.const is not None and each.const < 0:
         return None
     return at.sizes.floordiv(length, each, line=at.line)
+
+
+def _as_number(at: OpContext, value: Value) -> float | int | None:
+    if isinstance(value, Float):
+        return value.value if value.known and not value.powers else None
+    dim = whole(at, value)
+    return dim.const if dim is not None else None
 
 
 def _as_whole(at: OpContext, value: Value) -> Dim | None:
@@ -490,12 +513,13 @@ def parameter(at: OpContext, data: Tensor | None = None, requires_grad: Value = 
 
 @op("torch.complex", "torch.polar")
 def complex_(at: OpContext, real: Tensor, imag: Tensor) -> Value:
-    """Complex numbers of two parts.
+    """Complex numbers of two parts, which are broadcast.
 
     real (*), imag (*) -> (*)
+    Conflict: two sizes meet that differ, and neither is 1.
     Source: PyTorch documentation, torch.complex, torch.polar.
     """
-    return at.tensor(at.shape(real), real, kind="complex")
+    return at.tensor(broadcast(at, real, imag), real, kind="complex")
 
 
 @op("torch.view_as_complex")

@@ -287,7 +287,7 @@ def _pair(at: OpContext, input: Tensor, shape: Shape) -> Seq:
     return Seq((at.tensor(shape, input), at.tensor(shape, input, kind="int")), names=("values", "indices"))
 
 
-@op(*named("sort msort", "torch", "torch.Tensor"))
+@op(*named("sort", "torch", "torch.Tensor"))
 def sort(at: OpContext, input: Tensor, dim: int = -1, descending: Value = NoneValue(), *,
          stable: Value = NoneValue()) -> Value:  # fmt: skip
     """Sort along an axis, with the places the elements had.
@@ -298,6 +298,16 @@ def sort(at: OpContext, input: Tensor, dim: int = -1, descending: Value = NoneVa
     """
     position(at, input, dim)
     return _pair(at, input, at.shape(input))
+
+
+@op("torch.msort", "torch.Tensor.msort")
+def msort(at: OpContext, input: Tensor) -> Value:
+    """Sort along the first axis.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.msort.
+    """
+    return at.tensor(at.shape(input), input)
 
 
 @op(*named("argsort", "torch", "torch.Tensor", "numpy", "numpy.ndarray"))

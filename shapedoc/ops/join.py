@@ -198,7 +198,27 @@ def stack(at: OpContext, tensors: Value, dim: int = 0) -> Value:
     return at.tensor((*items[:place], count, *items[place:]), like, kind=kind)
 
 
-@op("torch.hstack", "numpy.hstack", "torch.column_stack", "numpy.column_stack")
+@op("torch.column_stack", "numpy.column_stack")
+def column_stack(at: OpContext, tensors: Value) -> Value:
+    """Join along the second axis, vectors as columns.
+
+    tensors (n,), (n, a) -> (n, 1 + a)
+    Conflict: ranks differ, sizes off the joined axis differ.
+    Source: PyTorch documentation, torch.column_stack.
+    """
+    found, open_ = _elements(at, tensors)
+    columns = []
+    for tensor in found:
+        shape = at.shape(tensor)
+        if shape.run is not None and len(shape.axes) < 2:
+            at.lost("rank unknown")
+        missing = 2 - len(shape.items)
+        one = tuple(Axis.one() for _ in range(missing))
+        columns.append(at.tensor((*shape.items, *one), tensor) if missing > 0 else tensor)
+    return _joined(at, columns, 1, open_)
+
+
+@op("torch.hstack", "numpy.hstack")
 def hstack(at: OpContext, tensors: Value) -> Value:
     """Join along the second axis, vectors along their only one.
 

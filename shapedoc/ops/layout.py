@@ -287,7 +287,7 @@ def _order_without(input: Tensor, dropped: Sequence[int]) -> tuple[int, ...] | N
     return None if order == tuple(range(len(order))) else order
 
 
-@op("torch.Tensor.contiguous", "torch.Tensor.contiguous_")
+@op("torch.Tensor.contiguous")
 def contiguous(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
     """The same elements, laid out in the order of the axes.
 
@@ -368,7 +368,7 @@ def rot90(at: OpContext, input: Tensor, k: int = 1, dims: Value = NoneValue()) -
     return at.tensor(items, input)
 
 
-@op("torch.as_strided", "torch.Tensor.as_strided", "torch.Tensor.set_", "torch.Tensor.unsafe_chunk")
+@op("torch.as_strided", "torch.Tensor.as_strided")
 def as_strided(at: OpContext, input: Tensor, size: Value, *options: Value) -> Value:
     """A view by strides, which is not followed.
 
@@ -377,7 +377,7 @@ def as_strided(at: OpContext, input: Tensor, size: Value, *options: Value) -> Va
     at.lost("a view by strides")
 
 
-@op("numpy.atleast_1d", "torch.atleast_1d")
+@op("numpy.atleast_1d", "torch.atleast_1d", "numpy.ascontiguousarray", "numpy.asfortranarray")
 def atleast_1d(at: OpContext, input: Tensor) -> Value:
     """A number becomes an array of one axis.
 

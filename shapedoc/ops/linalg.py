@@ -10,6 +10,7 @@ from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.needs import Tensors
 from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
@@ -339,7 +340,9 @@ def tensordot(at: OpContext, a: Tensor, b: Tensor, dims: Value = 2) -> Value:
                 at.fail("axis-out-of-range", [tensor], axis=str(i), rank=str(rank))
     ours, theirs = [i % len(left) for i in ours], [j % len(right) for j in theirs]
     for i, j in zip(ours, theirs, strict=True):
-        contract(at, a, b, (i, j), (left[i], right[j]))
+        if a.library == "numpy" or (left[i].dim.const == 1) == (right[j].dim.const == 1):
+            # torch sums an axis of size 1 against any.
+            contract(at, a, b, (i, j), (left[i], right[j]))
     kept = [x for i, x in enumerate(left) if i not in ours] + [y for j, y in enumerate(right) if j not in theirs]
     return product(at, kept, a, b)
 
@@ -377,18 +380,40 @@ def kron(at: OpContext, input: Tensor, other: Tensor) -> Value:
     return product(at, [at.axis(d) for d in sizes], input, other)
 
 
-@op("torch.linalg.multi_dot", "torch.chain_matmul", "numpy.linalg.multi_dot")
+@op("torch.linalg.multi_dot", "numpy.linalg.multi_dot")
 def multi_dot(at: OpContext, tensors: Tensors) -> Value:
     """The product of a chain of matrices; the first and the last may be vectors.
 
     (a, b), (b, c), (c, d) -> (a, d)
-    Conflict: two neighbours do not fit.
+    Conflict: two neighbours do not fit; one between them is no matrix; there is only one.
     Source: PyTorch documentation, torch.linalg.multi_dot.
     """
-    result: Value = tensors[0]
-    for tensor in tensors[1:]:
-        result = matmul(at, result, tensor)
+    if len(tensors) < 2:
+        at.fail("wrong-rank", why="one tensor")
+    for tensor in (tensors[0], tensors[-1]):
+        if at.shape(tensor).run is None:
+            at.need_rank(tensor, 1, 2)
+    result = tensors[0]
+    for i, tensor in enumerate(tensors[1:], 1):
+        if i < len(tensors) - 1:
+            at.need_rank(tensor, 2)
+        product_ = matmul(at, result, tensor)
+        assert isinstance(product_, Tensor)
+        result = product_
     return result
+
+
+@op("torch.chain_matmul")
+def chain_matmul(at: OpContext, *matrices: Tensor) -> Value:
+    """The product of a chain of matrices.
+
+    (a, b), (b, c), (c, d) -> (a, d)
+    Conflict: two neighbours do not fit; one is no matrix.
+    Source: PyTorch documentation, torch.chain_matmul.
+    """
+    for matrix in matrices:
+        at.need_rank(matrix, 2)
+    return matrices[0] if len(matrices) == 1 else multi_dot(at, matrices)
 
 
 @op("torch.cross", "torch.Tensor.cross", "torch.linalg.cross")

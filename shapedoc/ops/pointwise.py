@@ -36,7 +36,7 @@ def _same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
 
 @op(
     *named(
-        "abs absolute neg negative positive sign square relu relu6 ceil floor round trunc fix "
+        "abs absolute neg negative positive sign square relu ceil floor round trunc fix "
         "bitwise_not nan_to_num conj conj_physical resolve_conj",
         "torch",
         "torch.Tensor",
@@ -287,11 +287,11 @@ def _identity(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
 
 @op(
     *named(
-        "detach clone cpu cuda requires_grad_ data grad real pin_memory share_memory_",
+        "detach clone cpu cuda requires_grad_ data real pin_memory share_memory_",
         "torch.Tensor",
     ),
     *named("detach clone real", "torch"),
-    *named("copy real imag asarray ascontiguousarray asfortranarray asanyarray", "numpy"),
+    *named("copy real imag asarray asanyarray", "numpy"),
     *named("copy real", "numpy.ndarray"),
     "copy.copy",
     "copy.deepcopy",

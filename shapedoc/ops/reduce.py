@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shapedoc.core.value import Bool, Kind, NoneValue, Seq, Tensor, Value
+from shapedoc.core.dim import Dim
+from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
 from shapedoc.ops.axes import position, positions, reduced
 from shapedoc.ops.broadcast import broadcast
@@ -135,17 +136,28 @@ def pair(at: OpContext, input: Tensor, dim: Value, keepdim: bool | None) -> Seq:
     return Seq((values, indices), names=("values", "indices"))
 
 
-@op(*named("median nanmedian mode", "torch", "torch.Tensor"))
+@op(*named("median nanmedian", "torch", "torch.Tensor"))
 def median(at: OpContext, input: Tensor, dim: Value | None = None, keepdim: bool = False) -> Value:
-    """The middle or commonest element of all; along an axis, with its place.
+    """The middle element of all; along an axis, with its place.
 
     input (*) -> (); input (*, n, *), dim -> values and indices (*, *)
     Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.median, torch.mode.
+    Source: PyTorch documentation, torch.median.
     """
     if dim is None or isinstance(dim, NoneValue):
         return at.tensor((), input)
     return pair(at, input, dim, keepdim)
+
+
+@op("torch.mode", "torch.Tensor.mode")
+def mode(at: OpContext, input: Tensor, dim: int = -1, keepdim: bool = False) -> Value:
+    """The commonest element along an axis, with its place.
+
+    input (*, n, *) -> values and indices (*, *)
+    Conflict: the axis does not exist.
+    Source: PyTorch documentation, torch.mode.
+    """
+    return pair(at, input, Int(Dim.of(dim)), keepdim)
 
 
 @op(*named("cummax cummin", "torch", "torch.Tensor"))

@@ -250,6 +250,8 @@ def flatten(at: OpContext, input: Tensor, start_dim: int = 0, end_dim: int = -1)
     Source: PyTorch documentation, torch.flatten.
     """
     if at.shape(input).rank == 0:
+        for number in (start_dim, end_dim):
+            at.locate(input, number)
         return at.tensor((Axis.one(),), input)
     first, last = position(at, input, start_dim), position(at, input, end_dim)
     items = at.shape(input).items

@@ -14,7 +14,7 @@ from typing import TypeVar
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Kind
 
-__all__ = ["Call", "D", "Draw", "Sample", "Size", "T"]
+__all__ = ["Call", "D", "Draw", "L", "Packed", "Sample", "Size", "T"]
 
 Element = TypeVar("Element")
 
@@ -54,11 +54,15 @@ def dim_of(number: int) -> Dim:
 
 @dataclass(frozen=True, slots=True)
 class T:
-    """A tensor. fill: what every element is, 0 for whole numbers and truth values, 1 for others by default."""
+    """A tensor. fill: what every element is, 0 for whole numbers and truth values, 1 for others by default.
+
+    array: an array of NumPy even where torch is called.
+    """
 
     shape: Sequence[int]
     kind: Kind = "float"
     fill: int | None = None
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,23 @@ class D:
     """A dtype by its name, such as "int64"."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A packed sequence: a padded one, none of whose sequences is shorter than the padding."""
+
+    padded: T
+    batch_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class L:
+    """A layer that is passed to another: its kind, and what it is built with."""
+
+    kind: str
+    init: Sequence[object] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from shapedoc.core.value import (
 from shapedoc.core.verdict import Conflict, Lost, Unknown, Verdict
 from shapedoc.ops import Arguments, evaluate, find, find_layer
 from shapedoc.ops.bind import build_layer
-from tests.ops.drawing import Call, D, T, dim_of
+from tests.ops.drawing import Call, D, L, Packed, T, dim_of
 
 __all__ = ["Answer", "answer", "difference"]
 
@@ -69,7 +69,7 @@ class Answer:
 def answer(name: str, call: Call, symbols: Mapping[int, Sym] | None = None, *, layer: bool = False) -> Answer:
     """What the table says of a call; with `symbols`, sizes are names."""
     sizes = Sizes()
-    numpy = name.startswith("numpy.")
+    numpy = name.startswith(("numpy.", "scipy."))
     names = symbols is not None
     arguments = Arguments(_all(call.args, numpy, names), _named(call.kwargs, numpy, names))
     numbers = {s: n for n, s in (symbols or {}).items()}
@@ -97,9 +97,20 @@ def _all(values: Sequence[object], numpy: bool, names: bool) -> list[Value]:
 
 def _value(value: object, numpy: bool, names: bool) -> Value:
     match value:
-        case T(shape=shape, kind=kind):
+        case T(shape=shape, kind=kind, array=array):
             dims = [dim_of(n) if names else Dim.of(int(n)) for n in shape]
-            return Tensor(Shape.of(*dims), kind=kind, library="numpy" if numpy else "torch")
+            return Tensor(Shape.of(*dims), kind=kind, library="numpy" if numpy or array else "torch")
+        case Packed(padded=padded, batch_first=batch_first):
+            tensor = _value(padded, numpy, names)
+            assert isinstance(tensor, Tensor)
+            first, second, *rest = tensor.shape.items
+            items = (second, first, *rest) if batch_first else tensor.shape.items
+            return Tensor(Shape(items), kind=tensor.kind, source="packed")
+        case L(kind=kind, init=init, options=options):
+            entry = find_layer(kind)
+            assert entry is not None
+            config = build_layer(entry, Arguments(_all(init, numpy, names), _named(options, numpy, names)))
+            return Layer(kind, config, Span(1, 0, 1, 0))
         case D(name=name):
             return Dtype(_DTYPES[name], name)
         case None:

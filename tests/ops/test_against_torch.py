@@ -73,7 +73,7 @@ def test_agrees(key: str, names: tuple[str, ...], family: str, layer: bool) -> N
     assert not faults, f"{len(faults)} of {made}:\n" + "\n".join(faults[:6])
     assert right, "no call is a right one"
     assert missed <= made * 0.1, f"{missed} of {made} calls raise and are not understood"
-    assert silent <= right * 0.25, f"{silent} of {right} right calls are unknown when sizes have names"
+    assert key in SILENT or silent <= right * 0.25, f"{silent} of {right} right calls are unknown when sizes have names"
 
 
 def disagreements(name: str, call: Call, ours: Answer, result: object, key: str, mode: str) -> list[str]:

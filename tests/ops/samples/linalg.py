@@ -72,7 +72,7 @@ def numpy_outer(draw: Draw) -> Call:
 def linear(draw: Draw) -> Call:
     m, p = draw.sizes(2)
     weight = draw.sampled([[p, m], [p, m], [m]])
-    bias = draw.sampled([None, [p] if len(weight) == 2 else []])
+    bias = draw.sampled([None, [p]]) if len(weight) == 2 else None
     left = [*draw.shape(0, 3), m]
     if draw.wrong():
         which = draw.number(0, 2)
@@ -152,6 +152,7 @@ SAMPLES: dict[str, Sample] = {
     "torch.tensordot": tensordot,
     "torch.kron": kron,
     "torch.linalg.multi_dot": multi_dot,
+    "torch.chain_matmul": multi_dot,
     "torch.cross": cross,
     "torch.trace": trace,
     "torch.cdist": cdist,
