@@ -109,6 +109,9 @@ class Statements:
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
             return
         self._name(m, value, shape, dims, stated, name)
+        if parameter:
+            named = [self._size(m, d, new=False) for d in dims if isinstance(d, Named)]
+            m.sizes.apart(*(d for d in named if d is not None))
 
     @staticmethod
     def _fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
