@@ -93,7 +93,7 @@ def _over_another(trace: Trace, softmax: Softmax, use: Use) -> Finding:
     values = named(trace, use.values)
     where = "product with" if use.how == "product" else "sum over"
     title = f"softmax over axis {_position(softmax, axis)} of {name}, but the weights are summed over axis {position}"
-    if ours != right:
+    if ours != right and "?" not in ours + right:
         title = f"softmax over `{ours}` of {name}, but the weights are summed over `{right}`"
     return finding(
         trace,

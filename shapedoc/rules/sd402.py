@@ -1,0 +1,153 @@
+"""SD402 softmax-over-singleton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.finding import Finding
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Layer
+from shapedoc.rules.contractions import literal, names
+from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import Softmax, made_axis, softmaxes
+from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
+
+__all__ = ["RULE"]
+
+# What puts an axis of size 1 where the author says it.
+_ASKED = names("unsqueeze expand_dims getitem sum mean max amax view reshape")
+_MAPS = names("Linear.forward linear Conv1d.forward Conv2d.forward")
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for softmax in softmaxes(trace):
+        if softmax.axis is None or softmax.axis.dim != ONE or softmax.kind == "sum":
+            continue
+        maker = _maker(g, softmax)
+        if maker is not None:
+            yield _found(trace, softmax, maker)
+
+
+def _maker(g: Graph, softmax: Softmax) -> Event | None:
+    """The event that made the axis with size 1 on purpose, in the function of the softmax or one that it calls.
+
+    A batch or a length that happens to be 1, and a single key that a caller passes, are none.
+    """
+    event = made_axis(g, softmax)
+    if event is None or event.calls[: softmax.depth] != softmax.event.calls[: softmax.depth]:
+        return None
+    shape = result_shape(event)
+    last = axis_at(shape, -1)
+    if event.short in _MAPS:
+        layer = event.value("self")
+        wanted = (
+            layer.config.get("out_features", layer.config.get("out_channels")) if isinstance(layer, Layer) else None
+        )
+        sure = literal(wanted) == 1 and _written_as_one(g.trace, layer)
+        return event if sure and last is not None and last.dim == ONE else None
+    if event.short in _ASKED and softmax.axis is not None and softmax.axis.visible:
+        return event
+    return None
+
+
+def _written_as_one(trace: Trace, layer: object) -> bool:
+    """Whether the layer's size is a 1 in the source and no parameter that happens to be 1."""
+    if not isinstance(layer, Layer) or not 0 <= layer.event < len(trace.events):
+        return False
+    built = trace.events[layer.event]
+    operand = built.operand("out_features") or built.operand("out_channels")
+    return operand is not None and operand.span is not None and trace.source(operand.span).strip() == "1"
+
+
+def _found(trace: Trace, softmax: Softmax, maker: Event) -> Finding:
+    event = softmax.event
+    name, shape = named(trace, softmax.scores), shape_text(event, softmax.scores.shape)
+    known = softmax.shape
+    others = (
+        [i for i, a in enumerate(known.axes) if a.dim != ONE] if known is not None and known.rank is not None else []
+    )
+    step = f"normalise the axis of the keys: `dim={others[-1] - len(known.axes)}`" if others and known else ""
+    return finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"softmax over an axis of size 1 of {name} {shape}: every weight is 1",
+        tensor=name,
+        actual=shape,
+        expected="a softmax over the axis of the keys",
+        labels=label(event.span, f"{name} is {shape}")
+        + label(maker.span, "the axis of size 1 is made here")
+        + call_labels(event),
+        why="a softmax shares 1 among the elements of its axis; one element gets all of it, whatever its score is",
+        notes=("no gradient reaches the scores",),
+        help=step or "squeeze the axis, and normalise the one of the keys",
+    )
+
+
+RULE = Rule(
+    code="SD402",
+    name="softmax-over-singleton",
+    severity="error",
+    summary="The softmax normalises an axis of size 1, so that all weights are 1.",
+    what="Looks for softmaxes over an axis that has size 1 because the code asks for it: the output of `Linear(d, 1)` "
+    "that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that happens to have one element is not "
+    "reported.",
+    why="Every weight is 1, the context is a plain sum, and no gradient reaches the scorer: training goes on and "
+    "attention never learns.",
+    instead="Normalise the axis of the keys, or `squeeze(-1)` the scores first.",
+    source="Bahdanau et al. 2015, equation 6; PyTorch documentation, torch.softmax.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Pooling(nn.Module):
+    def __init__(self, d_h):
+        super().__init__()
+        self.score = nn.Linear(d_h, 1)
+
+    def forward(self, memory):
+        batch_size, T_enc, d_h = memory.shape
+        weights = torch.softmax(self.score(memory), dim=-1)  # <- SD402
+        return (weights * memory).sum(dim=1)
+
+
+torch.manual_seed(0)
+result = Pooling(7)(torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Pooling(nn.Module):
+    def __init__(self, d_h):
+        super().__init__()
+        self.score = nn.Linear(d_h, 1)
+
+    def forward(self, memory):
+        batch_size, T_enc, d_h = memory.shape
+        weights = torch.softmax(self.score(memory), dim=1)
+        return (weights * memory).sum(dim=1)
+
+
+torch.manual_seed(0)
+result = Pooling(7)(torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)

@@ -1,0 +1,110 @@
+"""SD403 implicit-softmax-axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.trace import Trace
+from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sd401 import is_right, wrong_use
+from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
+from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for softmax in softmaxes(trace):
+        shape = softmax.shape
+        if not softmax.implicit or softmax.axis is None or shape is None or shape.rank is None:
+            continue
+        found = list(uses(g, softmax))
+        if any(is_right(u, softmax.axis) for u in found):
+            continue
+        if shape.rank == 3 or any(wrong_use(softmax, u) is not None for u in found):
+            yield _found(trace, g, softmax, shape.rank)
+
+
+def _found(trace: Trace, g: Graph, softmax: Softmax, rank: int) -> Finding:
+    event = softmax.event
+    name, shape = named(trace, softmax.scores), shape_text(event, softmax.scores.shape)
+    taken = 0 if rank in (0, 1, 3) else 1
+    size = event.sizes.show(softmax.axis.dim) if event.sizes is not None and softmax.axis is not None else ""
+    which = f"axis {taken}, `{size}`" if size and "?" not in size else f"axis {taken}"
+    return finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"softmax without `dim` on {rank}-D {name} {shape} takes {which}",
+        tensor=name,
+        actual=shape,
+        expected="a softmax that names its axis",
+        labels=(label(softmax.layer.span, "built without `dim`") if softmax.layer is not None else ())
+        + label(event.span, f"{name} is {shape}")
+        + call_labels(event),
+        why="without `dim`, torch takes axis 0 of a tensor with 0, 1 or 3 axes and axis 1 of any other, and only warns",
+        help="say which axis: `dim=-1` if the keys come last",
+    )
+
+
+RULE = Rule(
+    code="SD403",
+    name="implicit-softmax-axis",
+    severity="error",
+    summary="A softmax without `dim` on a tensor with three axes normalises the first one.",
+    what="Looks for `F.softmax(x)` and `nn.Softmax()` without `dim` whose input has three axes, or whose weights are "
+    "then summed over another axis than the one that torch picks.",
+    why="The axis depends on the number of axes: the last one of a matrix, the first one, usually the batch, of a "
+    "tensor with three. Adding a batch or a head axis changes silently what is normalised.",
+    instead="Give the axis of the keys as `dim`.",
+    source="PyTorch documentation, torch.nn.functional.softmax, the deprecated default of `dim`.",
+    bad=(
+        Example(
+            """\
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+warnings.simplefilter("ignore")
+
+
+def attend(query, memory):
+    scores = torch.bmm(query, memory.transpose(1, 2))
+    weights = F.softmax(scores)  # <- SD403
+    return torch.bmm(weights, memory)
+
+
+torch.manual_seed(0)
+result = attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn.functional as F
+
+
+def attend(query, memory):
+    scores = torch.bmm(query, memory.transpose(1, 2))
+    weights = F.softmax(scores, dim=-1)
+    return torch.bmm(weights, memory)
+
+
+torch.manual_seed(0)
+result = attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
