@@ -76,11 +76,23 @@ class Run:
         return "*" + self.name if self.name else "..."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """A tuple of axes with at most one run in it."""
+    """A tuple of axes with at most one run in it; immutable.
 
-    items: tuple[Axis | Run, ...]
+    run: where the run stands, None where there is none. rank: the number of axes, if it is known.
+    """
+
+    __slots__ = ("_axes", "items", "rank", "run")
+
+    def __init__(self, items: tuple[Axis | Run, ...]) -> None:
+        self.items = items
+        self.run: int | None = None
+        self.rank: int | None = len(items)
+        self._axes: tuple[Axis, ...] | None = None
+        for i, item in enumerate(items):
+            if item.__class__ is Run:
+                self.run, self.rank = i, None
+                break
 
     @staticmethod
     def of(*dims: Dim | int) -> Shape:
@@ -93,41 +105,31 @@ class Shape:
         return Shape((Run(name),))
 
     @property
-    def run(self) -> int | None:
-        """Where the run stands, if there is one."""
-        for i, item in enumerate(self.items):
-            if isinstance(item, Run):
-                return i
-        return None
-
-    @property
-    def rank(self) -> int | None:
-        """The number of axes, if it is known."""
-        return None if self.run is not None else len(self.items)
-
-    @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes that are known, runs left out."""
-        return tuple(i for i in self.items if isinstance(i, Axis))
+        if self._axes is None:
+            self._axes = tuple(i for i in self.items if isinstance(i, Axis))
+        return self._axes
 
     @property
     def prefix(self) -> tuple[Axis, ...]:
         """The axes before the run (all, without one)."""
-        run = self.run
-        return self.axes if run is None else tuple(i for i in self.items[:run] if isinstance(i, Axis))
+        return self.axes if self.run is None else self.axes[: self.run]
 
     @property
     def suffix(self) -> tuple[Axis, ...]:
         """The axes after the run (all, without one)."""
-        run = self.run
-        return self.axes if run is None else tuple(i for i in self.items[run + 1 :] if isinstance(i, Axis))
+        return self.axes if self.run is None else self.axes[self.run :]
 
     @property
     def is_unknown(self) -> bool:
         """Whether nothing at all is known."""
-        return len(self.items) == 1 and isinstance(self.items[0], Run)
+        return self.run is not None and len(self.items) == 1
 
     def __str__(self) -> str:
         if len(self.items) == 1:
             return f"({self.items[0]},)"
         return f"({', '.join(str(i) for i in self.items)})"
+
+    def __repr__(self) -> str:
+        return f"Shape{self}"

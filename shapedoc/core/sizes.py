@@ -68,7 +68,7 @@ _groups = count(1)
 class Sizes:
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = ("_apart", "_floors", "_ranks", "bindings", "roles", "runs")
+    __slots__ = ("_apart", "_floors", "_ranks", "_shapes", "bindings", "roles", "runs")
 
     def __init__(self) -> None:
         self.bindings: dict[Sym, Dim] = {}
@@ -77,6 +77,7 @@ class Sizes:
         self._apart: dict[Sym, frozenset[tuple[int, int]]] = {}
         self._floors: dict[tuple[Dim, Dim], Dim] = {}
         self._ranks: dict[Run, tuple[Run, int]] = {}
+        self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
 
     # -- branches
 
@@ -96,6 +97,7 @@ class Sizes:
         others = list(others)
         if not others:
             return
+        self._shapes = {}
         first = others[0]
         self.bindings = {s: d for s, d in first.bindings.items() if all(o.bindings.get(s) == d for o in others[1:])}
         self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in others[1:])}
@@ -142,7 +144,13 @@ class Sizes:
 
     def resolve(self, dim: Dim) -> Dim:
         """The dim with everything put in that is known of its symbols."""
-        return dim.substitute(self.bindings) if self.bindings else dim
+        bindings = self.bindings
+        if bindings:
+            for monomial, _ in dim.terms:
+                for sym in monomial:
+                    if sym in bindings:
+                        return dim.substitute(bindings)
+        return dim
 
     def fresh(self, name: str = "", *, owner: str = "", origin: str = "", line: int = 0) -> Dim:
         """An unknown size."""
@@ -281,6 +289,11 @@ class Sizes:
         """The shape with everything put in that is known of its runs and sizes."""
         if not self.runs and not self.bindings:
             return shape
+        # Both only grow between joins, so that their lengths say whether anything has been learnt since.
+        version = (len(self.bindings), len(self.runs))
+        known = self._shapes.get(shape)
+        if known is not None and known[0] == version:
+            return known[1]
         items: list[Axis | Run] = []
         changed = False
         for item in shape.items:
@@ -294,7 +307,9 @@ class Sizes:
                     changed = True
                     item = item.sized(dim)
                 items.append(item)
-        return Shape(tuple(items)) if changed else shape
+        result = Shape(tuple(items)) if changed else shape
+        self._shapes[shape] = (version, result)
+        return result
 
     def _expand(self, run: Run) -> list[Axis | Run]:
         if run not in self.runs:
