@@ -13,7 +13,7 @@ from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names,
 from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
 from shapedoc.rules.softmaxes import Softmax, denominator
 
-__all__ = ["Use", "Weighted", "followed", "uses", "weighted"]
+__all__ = ["Use", "Weighted", "followed", "is_mask", "uses", "weighted"]
 
 # What weights pass through and stay weights.
 _ON = SHAPING | names("dropout Dropout.forward masked_fill where nan_to_num alpha_dropout clamp")
@@ -69,10 +69,10 @@ def _goes_on(g: Graph, user: Event, current: Event) -> bool:
         return False
     operands = tensor_operands(user)
     others = [o for o in operands if g.producer(o.value) is not current]
-    return all(is_number(o) or _is_mask(g, o) for o in others)
+    return all(is_number(o) or is_mask(g, o) for o in others)
 
 
-def _is_mask(g: Graph, operand: Operand) -> bool:
+def is_mask(g: Graph, operand: Operand) -> bool:
     """Whether a factor is made of truth values."""
     value = operand.value
     if not isinstance(value, Tensor):
@@ -99,7 +99,7 @@ def weighted(g: Graph, softmax: Softmax) -> Iterator[Weighted]:
             continue
         ours = next((o for o in operands if g.producer(o.value) is current), None)
         theirs = next((o for o in operands if o is not ours), None)
-        if ours is None or theirs is None or is_number(theirs) or _is_mask(g, theirs):
+        if ours is None or theirs is None or is_number(theirs) or is_mask(g, theirs):
             continue
         if _widens(user, ours, theirs):
             yield Weighted(user, theirs, ours)

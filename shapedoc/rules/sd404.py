@@ -1,0 +1,247 @@
+"""SD404 mask-after-softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Float, Int, Tensor, Value
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import Softmax, denominator, softmaxes
+from shapedoc.rules.weights import followed, is_mask
+from shapedoc.rules.wording import call_labels, finding, label, named, text_of
+
+__all__ = ["RULE"]
+
+_FILLS = names("masked_fill where masked_scatter")
+_AGAIN = names("softmax Softmax.forward normalize log_softmax")
+_LOW = -1e3
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for softmax in softmaxes(trace):
+        if softmax.kind == "sum":
+            continue
+        for user, current in followed(g, softmax):
+            fault = _fault(g, softmax, user, current)
+            if fault is not None and not _normalised_again(g, user):
+                yield _found(trace, softmax, user, *fault)
+
+
+def _fault(g: Graph, softmax: Softmax, user: Event, current: Event) -> tuple[Operand | None, Severity, str] | None:
+    """The mask, how grave it is, and with what the weights are filled, where a use of weights masks them."""
+    if user.short in _FILLS:
+        value = _filled(user, current)
+        mask = user.operand("mask") or user.operand("condition")
+        if value is None:
+            return None
+        if value <= _LOW:
+            return mask, "error", "-inf" if value == float("-inf") else f"{value:g}"
+        if value != 0 or mask is None or _masked_before(g, softmax) or not _along(softmax, user, mask):
+            return None
+        return mask, "warning", "0"
+    if user.short == "mul":
+        mask = next((o for o in tensor_operands(user) if g.producer(o.value) is not current), None)
+        if mask is None or not _is_mask(g, mask) or _masked_before(g, softmax) or not _along(softmax, user, mask):
+            return None
+        return mask, "warning", "0"
+    return None
+
+
+def _filled(user: Event, current: Event) -> float | None:
+    """The number that masked elements get."""
+    for name in ("value", "other", "input", "self"):
+        operand = user.operand(name)
+        if operand is not None and not (isinstance(operand.value, Tensor) and operand.value.event == current.index):
+            number = _number(operand.value)
+            if number is not None:
+                return number
+    return None
+
+
+def _number(value: Value) -> float | None:
+    match value:
+        case Float(value=number, known=True):
+            return number
+        case Int():
+            return float(value.dim.const) if value.dim.const is not None else None
+        case Tensor(number=number):
+            return number
+    return None
+
+
+def _is_mask(g: Graph, operand: Operand) -> bool:
+    """A factor of truth values, or one that is called a mask; no dropout, no choice of heads."""
+    text = f"{text_of(g.trace, operand)} {operand.value.name if isinstance(operand.value, Tensor) else ''}".lower()
+    if "drop" in text or "head" in text:
+        return False
+    return is_mask(g, operand) or "mask" in text
+
+
+def _along(softmax: Softmax, user: Event, mask: Operand) -> bool:
+    """Whether a mask is known to differ along the normalised axis: one of padded queries does not."""
+    shape, result = shape_at(user, mask), user.shape
+    if shape is None or result is None or shape.rank is None or softmax.axis is None:
+        return False
+    axes = result.axes
+    place = next((i - len(axes) for i, a in enumerate(axes) if softmax.axis.ids <= a.ids), None)
+    return place is not None and -place <= len(shape.axes) and shape.axes[place].dim != ONE
+
+
+def _masked_before(g: Graph, softmax: Softmax) -> bool:
+    """Whether something was masked or added before the softmax; the second mask then only tidies up."""
+    event = g.producer(softmax.scores.value)
+    if event is None:
+        return False
+    for source in g.back(event, lambda e: e.short in KEEPS):
+        if source.short in _FILLS or source.short == "masked_fill_":
+            return True
+        if source.short in ("add", "sub", "mul") and any(_is_mask(g, o) for o in tensor_operands(source)):
+            return True
+    return False
+
+
+def _normalised_again(g: Graph, user: Event) -> bool:
+    """Whether the masked weights are made to sum to one again."""
+    through = SHAPING | _FILLS | {"add", "mul", "clamp", "nan_to_num"}
+    used = [user, *g.forward(user, lambda e: e.short in through)]
+    return any(e.short in _AGAIN or denominator(g, e) is not None for e in used) or any(
+        d.short == "div" and any(_sums_of(g, o, user) for o in tensor_operands(d)[1:]) for d in used
+    )
+
+
+def _sums_of(g: Graph, operand: Operand, user: Event) -> bool:
+    event = g.producer(operand.value)
+    return event is not None and any(e is user for e in g.back(event, lambda e: e is not user))
+
+
+def _found(trace: Trace, softmax: Softmax, user: Event, mask: Operand | None, severity: Severity, fill: str) -> Finding:
+    weights, scores = _weights(trace, softmax, user), named(trace, softmax.scores)
+    masked = text_of(trace, mask) if mask is not None else "the mask"
+    if severity == "error":
+        message = f"attention weights are filled with `{fill}` after the softmax"
+        why = "after the softmax a weight is a share between 0 and 1: a large negative one becomes part of the sum"
+    else:
+        message = "attention weights are masked after the softmax and do not sum to 1 any more"
+        why = "what the masked keys got in the softmax is lost: the other weights sum to less than 1, by a share that "
+        why += "depends on the masked scores"
+    return finding(
+        trace,
+        user,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=message,
+        tensor=weights,
+        labels=label(softmax.event.span, f"{weights} is normalised here, before the mask") + call_labels(user),
+        why=why,
+        help=f'mask the scores before the softmax: `{scores}.masked_fill({_dropped(masked, severity)}, float("-inf"))`',
+    )
+
+
+def _dropped(mask: str, severity: Severity) -> str:
+    """The condition for masked_fill, from a mask that multiplied."""
+    return mask if severity == "error" or "==" in mask or "~" in mask else f"{mask} == 0"
+
+
+def _weights(trace: Trace, softmax: Softmax, user: Event) -> str:
+    operands = tensor_operands(user)
+    return softmax.event.target or (named(trace, operands[0]) if operands else "the weights")
+
+
+RULE = Rule(
+    code="SD404",
+    name="mask-after-softmax",
+    severity="error",
+    summary="Attention weights are masked after the softmax and not normalised again.",
+    what="Follows attention weights from the softmax and looks for masks that are applied to them: `-inf` filled into "
+    "weights, or weights multiplied with a mask and not divided by their new sum. Masks that were applied to the "
+    "scores as well are left alone.",
+    why="The softmax has already given the masked keys their share. Set to zero, what is left does not sum to 1; "
+    "filled with `-inf`, the context is infinite or NaN.",
+    instead="Fill the scores with `-inf` before the softmax, or divide the masked weights by their sum.",
+    source="Vaswani et al. 2017, section 3.2.3: masked positions are set to -inf in the input of the softmax.",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory, lengths):
+    batch_size, T_enc, d_h = memory.shape
+    keep = torch.arange(T_enc)[None, :] < lengths[:, None]
+    scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores, dim=1)
+    weights = weights * keep  # <- SD404
+    return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+
+torch.manual_seed(0)
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7), torch.tensor([5, 3]))
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory, padding):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores, dim=1)
+    weights = weights.masked_fill(padding, float("-inf"))  # <- SD404
+    return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+
+torch.manual_seed(0)
+padding = torch.arange(5)[None, :] >= torch.tensor([5, 3])[:, None]
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7), padding)
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory, lengths):
+    batch_size, T_enc, d_h = memory.shape
+    keep = torch.arange(T_enc)[None, :] < lengths[:, None]
+    scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores.masked_fill(~keep, float("-inf")), dim=1)
+    return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+
+torch.manual_seed(0)
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7), torch.tensor([5, 3]))
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory, padding):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores, dim=1).masked_fill(padding, 0.0)
+    weights = weights / weights.sum(dim=1, keepdim=True)
+    return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+
+torch.manual_seed(0)
+padding = torch.arange(5)[None, :] >= torch.tensor([5, 3])[:, None]
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7), padding)
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
