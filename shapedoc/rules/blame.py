@@ -168,6 +168,8 @@ def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | No
 
     None where the code is at fault wherever it is walked, or where nothing else has walked it.
     """
+    if event.op == "unpack":
+        return _unpacked(trace, event)
     chain = _functions(event)
     sound, unsound = 0, len(chain) + 1
     for other in twins(trace, event):
@@ -184,6 +186,21 @@ def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | No
     if sound == len(event.calls) and _entry_of(trace, event) != "":
         return None
     return event.calls[len(event.calls) - sound]
+
+
+def _unpacked(trace: Trace, event: Event) -> Call | None:
+    """The outermost call of code that unpacks its parameter well when it is walked by itself."""
+    if _entry_of(trace, event) != "":
+        return None
+    made = graph(trace).producer(event.value("input"))
+    inside = {call.id for call in made.calls} if made is not None else set()
+    walked = {name for _, _, name in _entries(trace)}
+    unsound = {_entry_of(trace, other) for other in twins(trace, event)}
+    for call in event.calls:
+        for name in (call.function, call.function.rpartition(".")[0]):
+            if name and name in walked:
+                return call if name not in unsound and call.id not in inside else None
+    return None
 
 
 def _functions(event: Event) -> tuple[str, ...]:
@@ -218,9 +235,15 @@ def _known(other: Event, event: Event, kinds: Collection[str]) -> bool:
         if not problem.axes:
             for name in problem.operands:
                 theirs = shape_at(other, other.operand(name))
-                if theirs is None or theirs.rank is None:
+                if theirs is None or theirs.rank is None or any(_learnt_there(a, other) for a in theirs.axes):
                     return False
     return True
+
+
+def _learnt_there(axis: Axis, event: Event) -> bool:
+    """Whether an axis is known only because the operation needs it."""
+    sym = axis.dim.sym
+    return sym is not None and not sym.name and sym.line == event.span.line
 
 
 def outside(trace: Trace, event: Event, operand: Operand | None, call: Call) -> Event | None:

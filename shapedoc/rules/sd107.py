@@ -14,6 +14,7 @@ from shapedoc.rules.blame import axis_of, build_call, clearest, faulty_call, lay
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_tainted, source_of
+from shapedoc.rules.sd105 import is_single_step
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -67,7 +68,7 @@ class _Cure:
 def check(trace: Trace) -> Iterator[Finding]:
     for event, problem in problems(trace, _KIND):
         severity = severity_of(problem.sameness)
-        if severity is None:
+        if severity is None or is_single_step(event, problem):
             continue
         event, problem = clearest(trace, event, problem)
         layer = layer_of(event)
@@ -254,8 +255,8 @@ RULE = Rule(
     what="Compares the state that is passed to `RNN`, `GRU`, `LSTM` and their cells with the one they keep: "
     "`(layers * directions, batch, hidden_size)`, `(batch, hidden_size)` for a cell, a tuple of two for an LSTM.",
     why="A bidirectional encoder leaves one state for each direction and layer, and a one-way decoder has room for "
-    "one: its state is not what the decoder starts from. Outputs of all steps are not a state either, and `batch_first` "
-    "does not move the batch of a state.",
+    "one: its state is not what the decoder starts from. Outputs of all steps are not a state either, and "
+    "`batch_first` does not move the batch of a state.",
     instead="Join the directions and map them (`torch.tanh(W(torch.cat((h[-2], h[-1]), dim=-1)))`), add the axis of "
     "layers with `unsqueeze(0)`, or build both modules with one hidden size.",
     source="PyTorch documentation, torch.nn.GRU, torch.nn.LSTM; Bahdanau et al. 2015, section A.2.2.",

@@ -1,0 +1,294 @@
+"""SD105 wrong-rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Label, Span
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Layer
+from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
+from shapedoc.rules.flow import shape_at
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scores import is_tainted
+from shapedoc.rules.sized import made_before
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+
+__all__ = ["RULE", "is_single_step"]
+
+_KIND = "wrong-rank"
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    for event, problem in problems(trace, _KIND, "mismatched-recurrent-state"):
+        if severity_of(problem.sameness) is None:
+            continue
+        if problem.kind == _KIND:
+            operand = event.operand(problem.operands[0]) if problem.operands else None
+            if not is_tainted(trace, operand):
+                yield _found(trace, *clearest(trace, event, problem))
+        elif is_single_step(event, problem):
+            yield _step(trace, event, problem)
+
+
+def is_single_step(event: Event, problem: Problem) -> bool:
+    """Whether a sequence module got one step, (batch, features), with a state for a batch."""
+    shape = shape_at(event, event.operand("input"))
+    layer = layer_of(event)
+    detail = problem.detail
+    if layer is None or "Cell" in layer.kind or shape is None or detail.get("why") != "rank":
+        return False
+    return shape.rank == 2 and detail.get("wanted") == "2" and detail.get("got") == "3"
+
+
+def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
+    operand = event.operand(problem.operands[0]) if problem.operands else None
+    call = faulty_call(trace, event, (_KIND,))
+    text = text_of(trace, operand) if event.op != "unpack" else _name(operand)
+    actual = shape_text(event, operand.shape) if operand is not None else ""
+    layer = layer_of(event)
+    return finding(
+        trace,
+        event,
+        call.span if call is not None else _span(event, operand),
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=_title(event, problem, text),
+        tensor=text,
+        actual=actual,
+        labels=_fact(event, operand, text, actual)
+        + _named_later(trace, event, operand)
+        + _built(layer)
+        + made_before(trace, event, operand)
+        + call_labels(event),
+        why=_why(event, problem),
+        help=_help(trace, event, problem, operand, text),
+    )
+
+
+def _span(event: Event, operand: Operand | None) -> Span:
+    """The argument; the whole operation where that is what it is called on."""
+    if operand is None or operand.span is None or event.op.startswith(("torch.Tensor.", "operator.", "numpy.ndarray.")):
+        return event.span
+    return operand.span
+
+
+def _name(operand: Operand | None) -> str:
+    name = getattr(operand.value, "name", "") if operand is not None else ""
+    return str(name) or "the tensor"
+
+
+def _called(event: Event) -> str:
+    short = event.short.removesuffix(".forward")
+    layer = layer_of(event)
+    return layer.name if layer is not None and layer.name else short
+
+
+def _title(event: Event, problem: Problem, text: str) -> str:
+    wanted, got = problem.detail.get("wanted", ""), problem.detail.get("got", "")
+    if event.op == "unpack":
+        return f"{wanted} names for the {got} axes of `{text}`"
+    if problem.detail.get("why") == "indices":
+        return f"{wanted.removeprefix('at least ')} indices into `{text}`, which has {_axes(got)}"
+    if not wanted or not got:
+        return f"`{text}` has another number of axes than `{_called(event)}` needs"
+    return f"`{_called(event)}` needs {_axes(wanted)}, `{text}` has {got}"
+
+
+def _axes(count: str) -> str:
+    return f"{count} axis" if count.endswith("1") and not count[:-1].endswith("1") else f"{count} axes"
+
+
+def _why(event: Event, problem: Problem) -> str:
+    match event.short:
+        case "unpack":
+            return "Python unpacks a shape into as many names as the tensor has axes"
+        case "bmm" | "baddbmm":
+            return "bmm multiplies one batch of matrices and broadcasts nothing: both are (b, n, m) and (b, m, p)"
+        case "mm" | "mv" | "dot":
+            return f"{event.short} takes no batch; `@` and matmul do"
+        case "einsum":
+            return "every operand has one letter for each of its axes"
+        case "t":
+            return "t() is for matrices"
+        case "permute" | "transpose":
+            return "permute names every axis once"
+    if problem.detail.get("why") == "indices":
+        return "an index takes one axis away, and there are not so many"
+    return f"that is what the documentation of {event.short.removesuffix('.forward')} says it takes"
+
+
+def _help(trace: Trace, event: Event, problem: Problem, operand: Operand | None, text: str) -> str:
+    got, wanted = problem.detail.get("got", ""), problem.detail.get("wanted", "")
+    inner = f"({text})" if any(c in text for c in " +*@") else text
+    match event.short, got:
+        case "unpack", _:
+            shape = shape_at(event, operand)
+            return f"name all {got} axes" + (f" of {shape_text(event, shape)}" if shape is not None else "")
+        case (("bmm" | "baddbmm"), "2"):
+            return f"{inner}.unsqueeze({1 if problem.operands[0] == 'input' else 2}), or matmul, which broadcasts"
+        case (("bmm" | "baddbmm"), "4"):
+            return "torch.matmul, which takes any number of leading axes"
+        case (("mm" | "mv" | "dot"), _):
+            return "torch.matmul, which takes batches"
+        case "t", _:
+            return f"{inner}.transpose(-2, -1)"
+    if got.isdigit() and wanted.isdigit():
+        ours, theirs = int(got), int(wanted)
+        if ours == theirs - 1:
+            return f"{inner}.unsqueeze(...) where the missing axis belongs"
+        if ours > theirs:
+            return f"take {ours - theirs} of its axes away: index, squeeze or flatten them"
+    return f"bring {text} to {_axes(wanted)}" if wanted else f"give {text} the axes that are needed"
+
+
+def _fact(event: Event, operand: Operand | None, text: str, actual: str) -> tuple[Label, ...]:
+    if operand is None or not actual:
+        return ()
+    return label(operand.span or event.span, f"{text} is {actual}")
+
+
+def _named_later(trace: Trace, event: Event, operand: Operand | None) -> tuple[Label, ...]:
+    """A label at the line that gave the axes of a parameter their names, where that is another one."""
+    shape = shape_at(event, operand)
+    if shape is None or event.span.path:
+        return ()
+    lines = trace.text.splitlines()
+    for axis in shape.axes:
+        sym = axis.dim.sym
+        if sym is None or not sym.name or sym.owner != event.function or not 0 < sym.line <= len(lines):
+            continue
+        if sym.line != event.span.line and ".shape" in lines[sym.line - 1]:
+            text = lines[sym.line - 1]
+            start = len(text) - len(text.lstrip())
+            return (
+                Label(
+                    Span(sym.line, start, sym.line, len(text.rstrip())), f"its {len(shape.axes)} axes are named here"
+                ),
+            )
+    return ()
+
+
+def _built(layer: Layer | None) -> tuple[Label, ...]:
+    return (Label(layer.span, f"{layer.kind.rpartition('.')[2]} is built here"),) if layer is not None else ()
+
+
+def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
+    """One step passed to a sequence module: torch takes (batch, features) for (time, features) without a batch."""
+    operand, layer = event.operand("input"), layer_of(event)
+    text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
+    call = faulty_call(trace, event, ("mismatched-recurrent-state",))
+    first = layer is not None and getattr(layer.config.get("batch_first"), "value", None) is True
+    inner = f"({text})" if any(c in text for c in " +*@") else text
+    span = operand.span if operand is not None else None
+    return finding(
+        trace,
+        event,
+        call.span if call is not None else span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{_called(event)}` takes a sequence, `{text}` is one step with 2 axes",
+        tensor=text,
+        actual=actual,
+        labels=_fact(event, operand, text, actual)
+        + _built(layer)
+        + made_before(trace, event, operand)
+        + call_labels(event),
+        why="torch takes two axes for (time, features) without a batch, and the state that is passed has a batch",
+        help=f"{inner}.unsqueeze({1 if first else 0}), a sequence of one step",
+    )
+
+
+RULE = Rule(
+    code="SD105",
+    name="wrong-rank",
+    severity="error",
+    summary="A tensor has another number of axes than an operation takes.",
+    what="Reports `bmm` on two or four axes, `B, T, C = x.shape` of a tensor with another number of axes, `permute` "
+    "with the wrong count, an index too many, an einsum operand with more axes than letters, and one step passed to a "
+    "module that takes sequences. It stands on the argument, or on the call of a function that is sound by itself.",
+    why="torch raises, and its message has numbers only: `batch1 must be a 3D tensor`. Where it does not raise, as "
+    "with two axes into a recurrent module, it takes the batch for the time.",
+    instead="Add the missing axis where it belongs (`query.unsqueeze(1)`), or use an operation that takes any number "
+    "of leading axes (`@` for `bmm`).",
+    source="PyTorch documentation, torch.bmm, torch.permute, torch.nn.GRU.",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, query)  # <- SD105
+    return scores
+
+
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7))
+""",
+            raises="RuntimeError",
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True)
+
+    def forward(self, embedded):
+        output, hidden = self.rnn(embedded)
+        batch_size, d_hidden = output.shape  # <- SD105
+        return output.reshape(batch_size, d_hidden)
+
+
+result = Encoder(7, 11)(torch.randn(2, 5, 7))
+""",
+            raises="ValueError",
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def attend(query, memory):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, query.unsqueeze(2))
+    return scores
+
+
+result = attend(torch.randn(2, 7), torch.randn(2, 5, 7))
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True)
+
+    def forward(self, embedded):
+        output, hidden = self.rnn(embedded)
+        batch_size, T, d_hidden = output.shape
+        return output.reshape(batch_size, T * d_hidden)
+
+
+result = Encoder(7, 11)(torch.randn(2, 5, 7))
+"""
+        ),
+    ),
+    check=check,
+    kind="loud",
+)
