@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.engine.request import KNOWLEDGE, Request, RequestError, Settings, StandardInput
-from shapedoc.engine.run import look, run, text_reader
+from shapedoc.engine.running import look, run, text_reader
 
 __all__ = [
     "KNOWLEDGE",
