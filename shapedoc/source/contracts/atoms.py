@@ -32,7 +32,7 @@ class Atom:
     """A list of sizes in a text, from `start` to `end`, brackets included.
 
     parts: the shapes of a nested display, ``((b, h), (b, h))``; then dims is empty. chain: written with ``x`` or ``*``.
-    typed: directly after the name of a tensor type. bracketed: in brackets. comma: with one that ends the list, ``(d,)``.
+    typed: directly after the name of a tensor type. bracketed: in brackets. comma: ends in one, ``(d,)``.
     """
 
     start: int

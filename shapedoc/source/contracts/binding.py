@@ -1,8 +1,7 @@
 """What a comment is said of.
 
 At the end of a line: of the target of the assignment, of the argument that ends there, of the parameter, of the
-value that a ``return`` gives. On a line of its own: with a name, of the value that the name has there (nearest
-assignment above, then the parameters, then the statement below); without one, of what stands below or above.
+value that a ``return`` gives. What stands on a line of its own is in `own_lines`.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shapedoc.source.contracts.layout import Layout, Slot, dotted, target_names, targets
+from shapedoc.source.contracts.lexicon import BATCH
 from shapedoc.source.contracts.places import (
     ends_on,
     input_name,
@@ -30,17 +30,16 @@ from shapedoc.source.ir import (
     ExprStmt,
     For,
     FunctionDef,
-    If,
     Return,
     Sequence,
     Span4,
     Stmt,
 )
 
-__all__ = ["Binder"]
+__all__ = ["GENERIC_IN", "Binder"]
 
 _GENERIC_OUT = frozenset(("output", "outputs", "out", "result", "results", "after", "new", "returns", "return"))
-_GENERIC_IN = frozenset(("input", "inputs", "before", "original", "in"))
+GENERIC_IN = frozenset(("input", "inputs", "before", "original", "in"))
 
 
 class Binder:
@@ -56,8 +55,6 @@ class Binder:
         self.at: dict[Span4, list[StatedShape]] = {}
         self.params: dict[int, dict[str, list[StatedShape]]] = {}
         self.returns: dict[int, list[Bound]] = {}
-        self.below_style: dict[int, int] = {}
-        self.above_style: dict[int, int] = {}
 
     # -- at the end of a line
 
@@ -69,7 +66,7 @@ class Binder:
         line = comment.span[0]
         stmt = slot.stmt
         if isinstance(stmt, FunctionDef):
-            return line <= stmt.header[2] and self._on_header(stmt, line, shapes)
+            return line <= stmt.header[2] and self.on_header(stmt, line, shapes)
         if isinstance(stmt, ClassDef) or line > slot.end_line:
             return False
         shapes = self._resolve_names(slot, shapes)
@@ -79,6 +76,14 @@ class Binder:
             return self._inside(slot, line, shapes)
         return self._statement(slot, shapes)
 
+    def printed(self, comment: Comment, shapes: list[StatedShape]) -> bool:
+        """Bind numbers after ``print(x.shape)`` and ``x.shape``, where they can only be the shape of x."""
+        slot = self.layout.upto(comment.span[0])
+        if slot is None or not isinstance(slot.stmt, ExprStmt) or len(shapes) != 1:
+            return False
+        name = printed_shape_of(slot.stmt.value)
+        return bool(name) and self.by_name(slot, slot.line, replace(shapes[0], name=name, sure=True))
+
     def _resolve_names(self, slot: Slot, shapes: list[StatedShape]) -> list[StatedShape]:
         """The shapes with names that are no variables left out: ``gate energies (B, T)`` is said of the target."""
         out: list[StatedShape] = []
@@ -86,11 +91,11 @@ class Binder:
             name = shape.name
             if name is None or self._known(slot, name) or shape.form == "explicit":
                 out.append(shape)
-            elif name.lower() in _GENERIC_IN:
+            elif name.lower() in GENERIC_IN:
                 out.append(replace(shape, name=None, where="before"))
             elif name.lower() in _GENERIC_OUT:
                 out.append(replace(shape, name=None))
-            elif sum(s.name is not None for s in shapes) == 1:
+            elif sum(s.name is not None for s in shapes) == 1 and _begins_with_batch(shape):
                 out.append(replace(shape, name=None, sure=False))
         return out
 
@@ -109,22 +114,22 @@ class Binder:
         for shape in named:
             bound |= self._named_here(slot, names, shape)
         rest = [s for s in shapes if s.name is None]
-        return self._unnamed(slot, rest) or bound
+        return self.unnamed(slot, rest) or bound
 
     def _named_here(self, slot: Slot, names: list[str], shape: StatedShape) -> bool:
         name = shape.name or ""
         if name in names and shape.where != "before":
-            self._add(self.after, slot.stmt, Bound(name, shape, shape.index))
+            self.add(self.after, slot.stmt, Bound(name, shape, shape.index))
             return True
         if isinstance(slot.stmt, Return):
             for i, item in enumerate(returned(slot.stmt)):
                 if dotted(item) == name:
                     index = i if len(returned(slot.stmt)) > 1 else None
-                    self._add(self.after, slot.stmt, Bound("", shape, index))
+                    self.add(self.after, slot.stmt, Bound("", shape, index))
                     return True
-        return self._by_name(slot, slot.line, shape)
+        return self.by_name(slot, slot.line, shape)
 
-    def _unnamed(self, slot: Slot, shapes: list[StatedShape]) -> bool:
+    def unnamed(self, slot: Slot, shapes: list[StatedShape]) -> bool:
         """Bind shapes without a name to a statement; several only where there are as many targets."""
         stmt = slot.stmt
         plain = [s for s in shapes if s.where == "after"]
@@ -134,7 +139,7 @@ class Binder:
             self.operands[id(stmt)] = (operands[0], operands[1])
         if len(before) == 1:
             name = input_name(stmt)
-            self._add(self.before, stmt, Bound(name, before[0]))
+            self.add(self.before, stmt, Bound(name, before[0]))
         bound = bool(operands or before)
         match stmt:
             case Assign() | AugAssign():
@@ -144,7 +149,7 @@ class Binder:
             case ExprStmt(value=value):
                 printed = printed_shape_of(value)
                 if printed and len(plain) == 1:
-                    return self._by_name(slot, slot.line, replace(plain[0], name=printed, sure=True))
+                    return self.by_name(slot, slot.line, replace(plain[0], name=printed, sure=True))
                 kept = kept_value(value)
                 if kept is not None and len(plain) == 1:
                     self.at.setdefault(kept.span, []).append(plain[0])
@@ -176,9 +181,9 @@ class Binder:
         name = dotted(goal)
         if name:
             if name != "_":
-                self._add(self.after, stmt, Bound(name, shape, shape.index))
+                self.add(self.after, stmt, Bound(name, shape, shape.index))
         else:
-            self._add(self.after, stmt, Bound("", replace(shape, sure=False), shape.index))
+            self.add(self.after, stmt, Bound("", replace(shape, sure=False), shape.index))
 
     def _part(self, stmt: Stmt, goal: Expr, part: list[StatedShape]) -> None:
         """Bind one shape, or those of a nested display, to one item of a tuple target."""
@@ -195,11 +200,11 @@ class Binder:
     def _components(self, stmt: Stmt, count: int, shapes: list[StatedShape]) -> bool:
         """Bind to the value of a statement: its parts where there are several."""
         if len(shapes) == 1 and (count == 1 or shapes[0].index is not None):
-            self._add(self.after, stmt, Bound("", shapes[0], shapes[0].index))
+            self.add(self.after, stmt, Bound("", shapes[0], shapes[0].index))
             return True
         if len(shapes) == count and count > 1:
             for i, shape in enumerate(shapes):
-                self._add(self.after, stmt, Bound("", replace(shape, index=None, of=1), i))
+                self.add(self.after, stmt, Bound("", replace(shape, index=None, of=1), i))
             return True
         return False
 
@@ -223,10 +228,10 @@ class Binder:
         names = target_names(slot.stmt)
         found = [s for s in shapes if s.name in names]
         for shape in found:
-            self._add(self.rounds, slot.stmt, Bound(shape.name or "", shape))
+            self.add(self.rounds, slot.stmt, Bound(shape.name or "", shape))
         return bool(found)
 
-    def _on_header(self, function: FunctionDef, line: int, shapes: list[StatedShape]) -> bool:
+    def on_header(self, function: FunctionDef, line: int, shapes: list[StatedShape]) -> bool:
         """A comment on a parameter's line or on the line of the ``def``."""
         params = [p.name for p in function.params]
         rest = [s for s in shapes if s.name is None]
@@ -269,116 +274,12 @@ class Binder:
     def _param(self, function: FunctionDef, name: str, shape: StatedShape) -> None:
         self.params.setdefault(id(function), {}).setdefault(name, []).append(replace(shape, name=name))
 
-    # -- on a line of its own
-
-    def own_line(self, comment: Comment, first: int, last: int, shapes: list[StatedShape]) -> bool:
-        """Bind the shapes of a comment that has its line; `first` and `last` are those of its block of comments."""
-        line, column = comment.span[0], comment.span[1]
-        inside = self.layout.upto(line)
-        if inside is not None and isinstance(inside.stmt, FunctionDef) and line <= inside.stmt.header[2]:
-            return self._on_header(inside.stmt, line, [s for s in shapes if s.name is not None])
-        if inside is not None and not inside.compound and inside.line < line < inside.end_line:
-            return False
-        above, below = self.layout.around(line, column)
-        anchor = above or below
-        if anchor is None:
-            return False
-        gap_above = first - above.end_line - 1 if above is not None else 1
-        gap_below = below.line - last - 1 if below is not None else 1
-        bound = False
-        unnamed: list[StatedShape] = []
-        for shape in shapes:
-            if shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
-                bound = True
-            elif shape.form != "explicit":
-                generic_in = (shape.name or "").lower() in _GENERIC_IN
-                unnamed.append(
-                    replace(
-                        shape,
-                        name=None,
-                        where="before" if generic_in else shape.where,
-                        sure=shape.sure and shape.name is None,
-                    )
-                )
-        return self._own_unnamed(above, below, gap_above, gap_below, unnamed) or bound
-
-    def _own_named(
-        self,
-        anchor: Slot,
-        above: Slot | None,
-        below: Slot | None,
-        line: int,
-        gap_above: int,
-        gap_below: int,
-        shape: StatedShape,
-    ) -> bool:
-        name = shape.name or ""
-        following = self._assigned_below(below, name)
-        earlier = self._source(anchor, line, name)
-        if earlier is None and following is None:
-            return False
-        if earlier is not None and following is not None and following is below:
-            style = self._style(anchor)
-            if (gap_below == 0 and gap_above > 0) or (gap_below == gap_above and style < 0):
-                earlier = None
-            elif not ((gap_above == 0 and gap_below > 0) or style > 0):
-                shape = replace(shape, sure=False)
-        elif earlier is not None or following is not None:
-            self._count(anchor, 1 if earlier is not None else -1)
-        if earlier is None and following is not None:
-            self._add(self.after, following.stmt, Bound(name, shape, shape.index))
-            return True
-        return self._by_name(anchor, line, shape)
-
-    def _assigned_below(self, below: Slot | None, name: str) -> Slot | None:
-        if below is None:
-            return None
-        for stmt in below.block[below.index : below.index + 3]:
-            if not isinstance(stmt, FunctionDef | ClassDef) and name in target_names(stmt):
-                return self.layout.of[id(stmt)]
-        return None
-
-    def _style(self, anchor: Slot) -> int:
-        key = id(anchor.function)
-        return self.above_style.get(key, 0) - self.below_style.get(key, 0)
-
-    def _count(self, anchor: Slot, direction: int) -> None:
-        table = self.above_style if direction > 0 else self.below_style
-        key = id(anchor.function)
-        table[key] = table.get(key, 0) + 1
-
-    def _own_unnamed(
-        self, above: Slot | None, below: Slot | None, gap_above: int, gap_below: int, shapes: list[StatedShape]
-    ) -> bool:
-        if not shapes:
-            return False
-        step = any(s.where in ("before", "left") for s in shapes)
-        if step:
-            goal = above if below is None or (gap_above == 0 and gap_below > 0) else below
-            certain = below is not None and goal is below and gap_above > 0 and gap_below == 0
-            if goal is None:
-                return False
-            if goal.compound or (isinstance(goal.stmt, Assign) and is_no_tensor(goal.stmt.value)):
-                return False
-            following = goal.block[goal.index + 1] if goal.index + 1 < len(goal.block) else None
-            alone = following is None or following.span[0] > goal.end_line + 1
-            named = [s if certain and (alone or s.where != "after") else replace(s, sure=False) for s in shapes]
-            return self._unnamed(goal, [s for s in named if s.name is None])
-        plain = [s for s in shapes if s.where == "after" and s.index is None]
-        if len(plain) != 1:
-            return False
-        hint = replace(plain[0], where="either", sure=False)
-        for slot in (above, below):
-            if slot is not None and not isinstance(slot.stmt, FunctionDef | ClassDef):
-                self.near.setdefault(id(slot.stmt), []).append(hint)
-        return True
-
     # -- by name
 
-    def _by_name(self, anchor: Slot, line: int, shape: StatedShape) -> bool:
+    def by_name(self, anchor: Slot, line: int, shape: StatedShape) -> bool:
         """Bind to what the name stands for at `line`: an assignment before it or a parameter."""
         name = shape.name or ""
-        source = self._source(anchor, line, name)
+        source = self.layout.source(anchor, line, name)
         if source is None:
             return False
         if isinstance(source, str):
@@ -390,32 +291,17 @@ class Binder:
         if not certain:
             shape = replace(shape, sure=False)
         table = self.rounds if isinstance(slot.stmt, For) and slot.line < line <= slot.end_line else self.after
-        self._add(table, slot.stmt, Bound(name, shape, shape.index))
+        self.add(table, slot.stmt, Bound(name, shape, shape.index))
         return True
 
-    def _source(self, anchor: Slot, line: int, name: str) -> tuple[Slot, bool] | str | None:
-        """Where the value of `name` at `line` comes from: a statement and whether for certain, or its parameter."""
-        function = anchor.function
-        around: dict[int, bool] = {}
-        slot: Slot | None = anchor
-        straight = True
-        while slot is not None:
-            around.setdefault(id(slot.block), straight)
-            straight = straight and not isinstance(slot.parent.stmt if slot.parent else None, If)
-            slot = slot.parent
-        for assigned in self.layout.last_assignment(function, name, line):
-            outer: Slot | None = assigned
-            while outer is not None and id(outer.block) not in around:
-                outer = outer.parent
-            if outer is None or (outer.line <= line <= outer.end_line and outer is not assigned):
-                continue
-            return outer, around[id(outer.block)]
-        if function is not None and any(p.name == name for p in function.params):
-            return name
-        return None
-
-    def _add(self, table: dict[int, list[Bound]], stmt: Stmt, bound: Bound) -> None:
+    def add(self, table: dict[int, list[Bound]], stmt: Stmt, bound: Bound) -> None:
         table.setdefault(id(stmt), []).append(bound)
+
+
+def _begins_with_batch(shape: StatedShape) -> bool:
+    """Whether the first axis is a batch or a time: ``flatten (H, W)`` names axes, ``scores of it (B, T)`` a shape."""
+    first = str(shape.dims[0]) if shape.dims else ""
+    return len(shape.dims) > 2 or first in BATCH or "batch" in first.lower()
 
 
 def _grouped(shapes: list[StatedShape]) -> list[list[StatedShape]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from shapedoc.source.contracts.atoms import Atom, find_atoms
 from shapedoc.source.contracts.dimension import parse_dim, plain, split_commas
 from shapedoc.source.contracts.judge import Context, acceptable, tally
-from shapedoc.source.contracts.lexicon import ALIASES, BATCH, NOT_TENSORS, PAIRS
+from shapedoc.source.contracts.lexicon import ALIASES, AXES, BATCH, CONTAINERS, NOT_TENSORS, PAIRS
 from shapedoc.source.contracts.prefix import Prefix, read_prefix
 from shapedoc.source.contracts.stated import Anonymous, DimExpr, Form, Named, Number, Product, StatedShape, Where
 from shapedoc.source.ir import Span4
@@ -226,6 +226,8 @@ def _joined(group: _Group, text: str, locate: Locate, *, sure: bool) -> list[Sta
 
 def _good(atom: Atom, context: Context, prefix: Prefix, *, joined: bool, numbers: bool) -> bool:
     """Whether a list may be a shape where it stands."""
+    if any(n.rpartition(".")[2].lower() in CONTAINERS for n in prefix.names):
+        return False
     if atom.parts:
         return all(acceptable(p, Context.NAMED) or tally(p).numeric for p in atom.parts)
     dims = atom.dims
@@ -241,7 +243,7 @@ def _good(atom: Atom, context: Context, prefix: Prefix, *, joined: bool, numbers
         return (named or _trailing_comma(atom, context)) and count.sized + (count.neutral if named else 0) == 1
     if atom.chain and not atom.bracketed:
         return _chain(dims, context, prefix)
-    return acceptable(dims, context)
+    return acceptable(dims, context, colon=prefix.structured and prefix.separator == ":")
 
 
 def _trailing_comma(atom: Atom, context: Context) -> bool:
@@ -255,11 +257,14 @@ def _chain(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix) -> bool:
     if count.weak or count.never or count.role > count.strong:
         return False
     letters = {str(d) for d in dims}
-    if len(dims) == 2 and letters <= {"Q", "K", "V", "W", "X", "Y", "A", "U", "P", "M"} and len(letters) > 1:
+    if len(dims) == 2 and len(letters) > 1 and letters <= {"Q", "K", "V", "W", "X", "Y", "A", "U", "P", "M", "B"}:
+        return False  # a product of matrices
+    if all(len(n) == 1 and n.isupper() and n not in AXES for n in letters):
         return False
     if len(dims) == 2:
         begins = str(dims[0]) in BATCH and context is not Context.PROSE
         whole = count.letter == 2 or (count.letter == 1 and count.number == 1) or count.strong > 0
+        whole = whole or all(n.isupper() for n in letters)
         return whole or (begins and count.letter == 0 and count.role == 0)
     if context is Context.PROSE and ((len(dims) < 3 and count.strong == 0) or count.neutral > 1):
         return False

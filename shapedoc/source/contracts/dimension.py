@@ -248,6 +248,9 @@ class _Parser:
                 raise _NotASize
             words.append(word)
             self.at += 1
+            if word == "or" and self.kind() == "number":
+                words.append(self.peek())
+                self.at += 1
             if self.hyphen():
                 words[-1] += "-" + self.tokens[self.at + 1][1]
                 self.at += 2
@@ -256,7 +259,7 @@ class _Parser:
             return self.call(first)
         if len(words) > _MAX_WORDS:
             raise _NotASize
-        if "or" in words[1:-1]:
+        if "or" in words[1:]:
             return Anonymous(" ".join(words))
         return Named(" ".join(words), self.in_brackets() if self.value_follows() else None)
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from shapedoc.source.contracts.lexicon import ALIASES, BATCH, NEVER, PAIRS, ROLES, SIZES, STOP
+from shapedoc.source.contracts.lexicon import ALIASES, AXES, BATCH, NEVER, PAIRS, ROLES, SIZES, STOP
 from shapedoc.source.contracts.stated import (
     Anonymous,
     Difference,
@@ -25,6 +25,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LETTER = re.compile(r"#?[A-Z][A-Za-z]?\d?(?:_[A-Za-z0-9]{1,4})?'?")
 _SHORT = re.compile(r"#?[a-z]{1,2}\d?(?:_?[a-z0-9]{1,2})?'?|[\u0370-\u03ff]")
 _COUNTED = re.compile(r"(?:n|num|d|dim|len|max)_[a-z]")
+_ONE_LETTER = re.compile(r"[A-Z]\d?'?")
 _UPPER = re.compile(r"[A-Z]{1,3}\d?'?")
 
 
@@ -99,8 +100,11 @@ def tally(dims: tuple[DimExpr, ...]) -> Tally:
     return count
 
 
-def acceptable(dims: tuple[DimExpr, ...], context: Context) -> bool:
-    """Whether the list is a shape, all-numeric lists left to the caller (True, when every number is a size)."""
+def acceptable(dims: tuple[DimExpr, ...], context: Context, *, colon: bool = False) -> bool:
+    """Whether the list is a shape, all-numeric lists left to the caller (True, when every number is a size).
+
+    colon: a name and a colon stand before it, which say more than ``=``: ``w: (d, k)``.
+    """
     if context is Context.EXPLICIT:
         return True
     if any(isinstance(d, Number) and d.value == 0 for d in dims):
@@ -116,7 +120,8 @@ def acceptable(dims: tuple[DimExpr, ...], context: Context) -> bool:
     if _tuple_of_values(dims):
         return False
     if context is Context.NAMED:
-        return count.weak + count.role <= count.sized and _sizes_enough(dims, count)
+        plain = colon and count.neutral + count.number + count.run == count.rank and count.neutral > 0
+        return count.weak + count.role <= count.sized and (plain or _sizes_enough(dims, count))
     if context is Context.PROSE:
         return (
             not count.weak
@@ -149,12 +154,21 @@ def _tuple_of_values(dims: tuple[DimExpr, ...]) -> bool:
         return True
     if len(names) != len(dims):
         return False
+    letters = [n[0] for n in names if _ONE_LETTER.fullmatch(n)]
+    if len(letters) == len(names) and not _are_axes(letters):
+        return True
     stems = {re.sub(r"[\d_']+[a-z]?$", "", n) for n in names}
     if stems in ({"height", "width"}, {"Q", "K", "V"}, {"K", "V"}, {"Q", "K"}, {"X", "Y"}):
         return True
     if all(len(s) == 1 for s in stems) and any(stems <= pair for pair in PAIRS):
         return stems not in ({"m", "n"}, {"s", "t"}) or len(names) > 2
     return False
+
+
+def _are_axes(letters: list[str]) -> bool:
+    """Whether capital letters are those that axes have: ``(B, T)``; ``(A, B)`` and ``(P, R)`` are not."""
+    usual = sum(c in AXES for c in letters)
+    return usual == len(letters) or (len(letters) > 2 and 2 * usual > len(letters) and letters[0] in AXES)
 
 
 def _enumerated(names: list[str]) -> bool:
@@ -217,7 +231,8 @@ def _name_class(name: str) -> _Class:
 
 def _single(word: str) -> _Class:
     if _UPPER.fullmatch(word):
-        return _Class.LETTER
+        # `BN` may be B*N or an abbreviation; it is a size in the company of others.
+        return _Class.LETTER if len(word.rstrip("0123456789'")) == 1 else _Class.NEUTRAL
     lowered = word.lower().strip("'#")
     if len(lowered) <= 2 and "_" not in lowered:
         return _Class.STRONG if lowered in ("bs", "bz") else _Class.NEUTRAL

@@ -126,6 +126,27 @@ class Layout:
         found = self._assigned.get((id(function), name), [])
         return [s for s in reversed(found) if s.line < line]
 
+    def source(self, anchor: Slot, line: int, name: str) -> tuple[Slot, bool] | str | None:
+        """Where the value of `name` at `line` comes from: a statement and whether for certain, or its parameter."""
+        function = anchor.function
+        around: dict[int, bool] = {}
+        slot: Slot | None = anchor
+        straight = True
+        while slot is not None:
+            around.setdefault(id(slot.block), straight)
+            straight = straight and not isinstance(slot.parent.stmt if slot.parent else None, If)
+            slot = slot.parent
+        for assigned in self.last_assignment(function, name, line):
+            outer: Slot | None = assigned
+            while outer is not None and id(outer.block) not in around:
+                outer = outer.parent
+            if outer is None or (outer.line <= line <= outer.end_line and outer is not assigned):
+                continue
+            return outer, around[id(outer.block)]
+        if function is not None and any(p.name == name for p in function.params):
+            return name
+        return None
+
     def assigns(self, function: FunctionDef | None, name: str) -> bool:
         """Whether a function assigns `name` at all."""
         return (id(function), name) in self._assigned

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 __all__ = [
     "ALIASES",
+    "AXES",
     "BATCH",
+    "CONTAINERS",
     "NEVER",
     "NOT_NAMES",
     "NOT_TENSORS",
@@ -51,7 +53,7 @@ NEVER = words(
     start end begin left right top bottom true_label sin cos tanh relu sigmoid softmax exp log sqrt sum argmax abs
     yes no cpu gpu cuda train valid val test dev todo fixme note see cf fig eq sec section table et al refs device
     dtype path file filename dir name names url args kwargs self cls seed row col logits logit probs prob pred preds
-    gold weights weight bias grad param params key_value k_cache v_cache cell"""
+    dropout momentum gold weights weight bias grad param params key_value k_cache v_cache cell"""
 )
 # Words that make a list prose.
 STOP = words(
@@ -62,6 +64,8 @@ STOP = words(
 )
 # First axes of a shape, where the rest is single lower-case letters.
 BATCH = words("b n bs bsz b_s nb t s l m bn batch batch_size bsize bz B N T S L 1")
+# Capital letters that axes have.
+AXES = frozenset("BNTSLDHCEVKFMGQW")
 # Lower-case letters that are no shape when they are all there is.
 PAIRS = (
     frozenset("ijk"),
@@ -94,6 +98,11 @@ NOT_TENSORS = words(
     shape_list hidden_sizes hidden_dims filters filter_sizes out_channels in_channels num_heads_list milestones
     window patch crop resize resolution resolutions dims between in within to like
     eos sos pad bos unk vocab chars words sentence probabilities weights_list"""
+)
+# Names of what is no tensor, whatever the list beside it says.
+CONTAINERS = words(
+    """config cfg conf args kwargs params parameters arguments hparams settings options usage signature call order eg
+    axes axis"""
 )
 # Words before a list that are no variables, beside those of STOP.
 NOT_NAMES = words(

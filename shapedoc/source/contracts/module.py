@@ -11,6 +11,7 @@ from shapedoc.source.contracts.comments import may_state, read_comment
 from shapedoc.source.contracts.docstrings import Documented, read_docstring
 from shapedoc.source.contracts.jaxtyping import read_annotation
 from shapedoc.source.contracts.layout import Layout, target_names
+from shapedoc.source.contracts.own_lines import OwnLines
 from shapedoc.source.contracts.stated import Bound, StatedShape, Unreadable
 from shapedoc.source.contracts.suffixes import read_suffix, suffixed_names
 from shapedoc.source.ir import Assign, ClassDef, Comment, Expr, For, FunctionDef, Module, Span4, Stmt
@@ -92,8 +93,7 @@ class ModuleContracts:
         names = [p.name for p in function.params if p.name not in ("self", "cls")]
         for documented in self._documents(function):
             for name, shapes in documented.params(names).items():
-                if name not in found:
-                    found[name] = shapes
+                found.setdefault(name, []).extend(shapes)
         for name in names:
             suffix = self.suffix(name) if name[-1:].isupper() else None
             if suffix is not None and name not in found:
@@ -107,10 +107,10 @@ class ModuleContracts:
             found.extend(read_annotation(function.returns)[0])
         if self._binder is not None:
             found.extend(self._binder.returns.get(id(function), _NOTHING))
-        if not found:
-            for documented in self._documents(function):
-                if documented.returns:
-                    return list(documented.returns)
+        for documented in self._documents(function):
+            if documented.returns:
+                found.extend(documented.returns)
+                break
         return found
 
     def suffix(self, name: str) -> StatedShape | None:
@@ -183,28 +183,34 @@ class ModuleContracts:
         read = [(c, read_comment(c.text, _locator(c), trailing=not c.own_line)) for c in candidates]
         symbolic = sum(len(s) for _, s in read if not isinstance(s, str))
         found = [(c, s) for c, s in read if s]
-        if symbolic >= 3:
-            empty = [c for c, s in read if not s and not c.own_line and c.text[-1:] in ")]"]
-            numeric = [(c, read_comment(c.text, _locator(c), trailing=True, numbers=True)) for c in empty]
-            found.extend((c, s) for c, s in numeric if s and not isinstance(s, str))
+        empty = [c for c, s in read if not s and not c.own_line and c.text[-1:] in ")]"]
+        numeric = [(c, read_comment(c.text, _locator(c), trailing=True, numbers=True)) for c in empty]
+        numbers = {c.span[0] for c, s in numeric if s} if symbolic < 3 else set()
+        found.extend((c, s) for c, s in numeric if s and not isinstance(s, str))
         if found:
-            self._bind(found, comments)
+            self._bind(found, comments, numbers)
 
-    def _bind(self, found: list[tuple[Comment, list[StatedShape] | str]], comments: list[Comment]) -> None:
+    def _bind(
+        self, found: list[tuple[Comment, list[StatedShape] | str]], comments: list[Comment], numbers: set[int]
+    ) -> None:
+        """Bind what was read; on the lines of `numbers` there is a list of numbers, in a file with hardly a shape."""
         binder = self._binder = Binder(self._places())
+        lines = OwnLines(binder)
         own_lines = {c.span[0] for c in comments if c.own_line}
         found.sort(key=lambda pair: pair[0].span)
         for comment, shapes in found:
             if isinstance(shapes, str):
                 self._unreadable.append(Unreadable(comment.span, comment.text, shapes))
                 continue
-            if comment.own_line:
+            if comment.span[0] in numbers:
+                bound = binder.printed(comment, shapes)
+            elif comment.own_line:
                 first = last = comment.span[0]
                 while first - 1 in own_lines:
                     first -= 1
                 while last + 1 in own_lines:
                     last += 1
-                bound = binder.own_line(comment, first, last, shapes)
+                bound = lines.bind(comment, first, last, shapes)
             else:
                 bound = binder.trailing(comment, shapes)
             if not bound and shapes[0].form == "explicit":

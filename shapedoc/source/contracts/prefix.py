@@ -30,7 +30,9 @@ _NEAR = re.compile(
     rf"(?P<names>{_NAME})\s*(?:\b(?:is|are|has|now|becomes|as|to|returned|in|with|an|a|into|of|be)\s+|\s+)*$"
 )
 _WAS = re.compile(r"(?i:\b(?:from|was|before|original|originally|input|inputs|previous)\b)")
-_BARRED = re.compile(r"(?i:\b(?:not|instead|rather|never|no longer|than|between|range|interval|within|e\.?g)\b|n't\b)")
+_BARRED = re.compile(
+    r"(?i:\b(?:not|instead|rather|never|no longer|than|over|across|between|range|interval|within|e\.?g)\b|n't\b)"
+)
 _DOUBTFUL = re.compile(
     r"(?i:\b(?:if|when|unless|else|expects?|expected|assum\w+|like|either|should|usually|maybe|often|would|must)\b)"
 )

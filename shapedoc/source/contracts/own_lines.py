@@ -1,0 +1,129 @@
+"""What a comment on a line of its own is said of.
+
+With a name: of the value that the name has there (nearest assignment above, then the parameters, then the statement
+below). Without one: of what stands below or above; an arrow or a product of the step below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shapedoc.source.contracts.binding import GENERIC_IN, Binder
+from shapedoc.source.contracts.layout import Slot, target_names
+from shapedoc.source.contracts.places import is_no_tensor
+from shapedoc.source.contracts.stated import Bound, StatedShape
+from shapedoc.source.ir import Assign, ClassDef, Comment, FunctionDef
+
+__all__ = ["OwnLines"]
+
+
+class OwnLines:
+    """Binds comments in source order, and learns whether a function has its comments above or below what they say."""
+
+    def __init__(self, binder: Binder) -> None:
+        self.binder = binder
+        self.layout = binder.layout
+        self.below_style: dict[int, int] = {}
+        self.above_style: dict[int, int] = {}
+
+    def bind(self, comment: Comment, first: int, last: int, shapes: list[StatedShape]) -> bool:
+        """Bind the shapes of a comment that has its line; `first` and `last` are those of its block of comments."""
+        line, column = comment.span[0], comment.span[1]
+        inside = self.layout.upto(line)
+        if inside is not None and isinstance(inside.stmt, FunctionDef) and line <= inside.stmt.header[2]:
+            return self.binder.on_header(inside.stmt, line, [s for s in shapes if s.name is not None])
+        if inside is not None and not inside.compound and inside.line < line < inside.end_line:
+            return False
+        above, below = self.layout.around(line, column)
+        anchor = above or below
+        if anchor is None:
+            return False
+        gap_above = first - above.end_line - 1 if above is not None else 1
+        gap_below = below.line - last - 1 if below is not None else 1
+        bound = False
+        unnamed: list[StatedShape] = []
+        for shape in shapes:
+            if shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
+                bound = True
+            elif shape.form != "explicit":
+                generic_in = (shape.name or "").lower() in GENERIC_IN
+                unnamed.append(
+                    replace(
+                        shape,
+                        name=None,
+                        where="before" if generic_in else shape.where,
+                        sure=shape.sure and shape.name is None,
+                    )
+                )
+        return self._own_unnamed(above, below, gap_above, gap_below, unnamed) or bound
+
+    def _own_named(
+        self,
+        anchor: Slot,
+        above: Slot | None,
+        below: Slot | None,
+        line: int,
+        gap_above: int,
+        gap_below: int,
+        shape: StatedShape,
+    ) -> bool:
+        name = shape.name or ""
+        following = self._assigned_below(below, name)
+        earlier = self.layout.source(anchor, line, name)
+        if earlier is None and following is None:
+            return False
+        if earlier is not None and following is not None and following is below:
+            style = self._style(anchor)
+            if (gap_below == 0 and gap_above > 0) or (gap_below == gap_above and style < 0):
+                earlier = None
+            elif not ((gap_above == 0 and gap_below > 0) or style > 0):
+                shape = replace(shape, sure=False)
+        elif earlier is not None or following is not None:
+            self._count(anchor, 1 if earlier is not None else -1)
+        if earlier is None and following is not None:
+            self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
+            return True
+        return self.binder.by_name(anchor, line, shape)
+
+    def _assigned_below(self, below: Slot | None, name: str) -> Slot | None:
+        if below is None:
+            return None
+        for stmt in below.block[below.index : below.index + 3]:
+            if not isinstance(stmt, FunctionDef | ClassDef) and name in target_names(stmt):
+                return self.layout.of[id(stmt)]
+        return None
+
+    def _style(self, anchor: Slot) -> int:
+        key = id(anchor.function)
+        return self.above_style.get(key, 0) - self.below_style.get(key, 0)
+
+    def _count(self, anchor: Slot, direction: int) -> None:
+        table = self.above_style if direction > 0 else self.below_style
+        key = id(anchor.function)
+        table[key] = table.get(key, 0) + 1
+
+    def _own_unnamed(
+        self, above: Slot | None, below: Slot | None, gap_above: int, gap_below: int, shapes: list[StatedShape]
+    ) -> bool:
+        if not shapes:
+            return False
+        step = any(s.where in ("before", "left") for s in shapes)
+        if step:
+            goal = above if below is None or (gap_above == 0 and gap_below > 0) else below
+            certain = below is not None and goal is below and gap_above > 0 and gap_below == 0
+            if goal is None:
+                return False
+            if goal.compound or (isinstance(goal.stmt, Assign) and is_no_tensor(goal.stmt.value)):
+                return False
+            following = goal.block[goal.index + 1] if goal.index + 1 < len(goal.block) else None
+            alone = following is None or following.span[0] > goal.end_line + 1
+            named = [s if certain and (alone or s.where != "after") else replace(s, sure=False) for s in shapes]
+            return self.binder.unnamed(goal, [s for s in named if s.name is None])
+        plain = [s for s in shapes if s.where == "after" and s.index is None]
+        if len(plain) != 1:
+            return False
+        hint = replace(plain[0], where="either", sure=False)
+        for slot in (above, below):
+            if slot is not None and not isinstance(slot.stmt, FunctionDef | ClassDef):
+                self.binder.near.setdefault(id(slot.stmt), []).append(hint)
+        return True
