@@ -79,6 +79,8 @@ def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
             return value.names.get(name, Unknown(f"`{name}` is not in the module"))
         case Container():
             return Bound(value, name)
+        case DictValue(items=items) if name in items and not hasattr(dict, name):
+            return items[name]  # the fields of `torch.finfo`
         case DictValue() | Seq() | SizeOf() | Str() | Bound() | BoundMethod() | Function() | Dtype():
             return Bound(value, name)
         case Unknown():
