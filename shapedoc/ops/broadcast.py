@@ -48,7 +48,7 @@ def broadcast_shapes(
     merged = broadcast_axes(at, tail[len(tail) - width :], other[len(other) - width :], left, right, problem=problem)
     longer = tail if len(tail) > len(other) else other
     # An axis that meets the unknown part of the other operand keeps its size, unless it is 1.
-    loose = tuple(at.fresh() if _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
+    loose = tuple(at.fresh() if x.dim.const == 1 or _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
     return Shape((Run(), *loose, *merged))
 
 
@@ -85,6 +85,9 @@ def _meet(
         return y if x.dim.const == 1 else x
     if x.dim == y.dim:
         return x.merged(y)
+    if _may_be_one(x.dim) and _may_be_one(y.dim):
+        # Which of the two is stretched is not known.
+        return Axis(at.fresh().dim, x.ids | y.ids)
     if _may_be_one(x.dim) or _may_be_one(y.dim):
         # The result has the other's size, and nothing is learnt.
         return y.merged(x) if _may_be_one(x.dim) else x.merged(y)
