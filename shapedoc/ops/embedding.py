@@ -38,7 +38,7 @@ def embedding_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return _looked_up(at, input, size(at, layer, "embedding_dim"))
 
 
-@op("torch.nn.functional.embedding", "torch.embedding")
+@op("torch.nn.functional.embedding")
 def embedding(
     at: OpContext,
     input: Tensor,
@@ -57,6 +57,18 @@ def embedding(
     """
     _, features = at.need_rank(weight, 2)
     return _looked_up(at, input, features.dim)
+
+
+@op("torch.embedding")
+def embedding_of_weight(at: OpContext, weight: Tensor, indices: Tensor, *options: Value, **settings: Value) -> Value:
+    """Look up a row of a matrix for every index; the matrix comes first.
+
+    weight (V, d), indices (*) -> (*, d)
+    Conflict: weight has no axes.
+    Source: PyTorch source, torch.embedding.
+    """
+    _, features = at.need_rank(weight, 2)
+    return _looked_up(at, indices, features.dim)
 
 
 def _looked_up(at: OpContext, input: Tensor, features: Dim) -> Tensor:

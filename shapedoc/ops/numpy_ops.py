@@ -47,15 +47,25 @@ def logsumexp(
     return at.tensor(reduced(at, a, axis, keepdims), a, kind="float")
 
 
-@op("scipy.special.expit", "scipy.special.logit", "scipy.special.erf", "scipy.special.xlogy")
-def elementwise(at: OpContext, x: Tensor, *others: Tensor) -> Value:
-    """Map elements to real numbers, after broadcasting.
+@op("scipy.special.expit")
+def expit(at: OpContext, x: Tensor) -> Value:
+    """Map every element to a real number.
 
     x (*) -> (*)
-    Conflict: sizes that do not broadcast.
     Source: SciPy reference, scipy.special.expit.
     """
-    return at.tensor(broadcast(at, x, *others), x, kind="float")
+    return at.tensor(at.shape(x), x, kind="float")
+
+
+@op("scipy.special.xlogy")
+def xlogy(at: OpContext, x: Tensor, y: Tensor) -> Value:
+    """Combine elements, after broadcasting.
+
+    x (*), y (*) -> their broadcast
+    Conflict: sizes that do not broadcast.
+    Source: SciPy reference, scipy.special.xlogy.
+    """
+    return at.tensor(broadcast(at, x, y), x, kind="float")
 
 
 @op("numpy.vdot")

@@ -34,7 +34,7 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
     """
     length = at.sizes.resolve(length)
     room = length + 2 * window.padding - window.span
-    if room.value is not None and room.value < 0:
+    if room.value is not None and room.value < 0 and _steps(room.value, window, length.value or 0) < 1:
         at.fail("mismatched-module-input", [input], axes=(position,), dims=(length, window.span), setting="kernel_size")
     if window.stride == 1:
         return room + 1

@@ -94,7 +94,8 @@ class Call:
     """A call. init, options: for a layer, what it is built with.
 
     data: data decide a size or the number of results, so that they cannot be known. symbolic: whether the call can be
-    made with names for numbers too (not where it relies on one number being larger than another).
+    made with names for numbers too (not where it relies on one number being larger than another). assumes: what is
+    unknown of it is taken to be as people mean it (a chunk divides), so that it may turn out otherwise.
     """
 
     args: Sequence[object] = ()
@@ -103,6 +104,7 @@ class Call:
     options: Mapping[str, object] = field(default_factory=dict)
     data: bool = False
     symbolic: bool = True
+    assumes: bool = False
 
 
 class Draw:

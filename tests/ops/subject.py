@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.value import (
@@ -28,12 +29,43 @@ from shapedoc.ops import Arguments, evaluate, find, find_layer
 from shapedoc.ops.bind import build_layer
 from tests.ops.drawing import Call, D, L, Packed, T, dim_of
 
-__all__ = ["Answer", "answer", "difference"]
+__all__ = ["Answer", "Hidden", "answer", "contradiction", "difference"]
 
 _DTYPES: dict[str, Kind] = {
     "bool": "bool", "bool_": "bool", "complex64": "complex", "float16": "float", "float32": "float",
     "float64": "float", "int32": "int", "int64": "int", "uint8": "int", "long": "int",
 }  # fmt: skip
+
+
+class Hidden:
+    """Takes knowledge of drawn tensors away: some sizes, the leading axes, or the whole shape.
+
+    tensors: what was made, with the shape it really has. numbers: what the hidden sizes are.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.random = Random(seed)
+        self.tensors: list[tuple[Tensor, tuple[int, ...]]] = []
+        self.numbers: dict[Sym, int] = {}
+
+    def shape(self, sizes: Sequence[int]) -> Shape:
+        """The shape of a tensor of these sizes, as far as it is shown."""
+        how = self.random.choice(["shown", "sizes", "sizes", "leading", "all"])
+        if len(sizes) < 2 and how == "all":
+            how = "sizes"  # the first axis and the last are taken to be two
+        axes: list[Axis | Run] = []
+        for n in sizes:
+            if how == "shown" or (how != "all" and self.random.random() < 0.5):
+                axes.append(Axis(Dim.of(int(n))))
+            else:
+                sym = Sym(flexible=True)
+                self.numbers[sym] = int(n)
+                axes.append(Axis(Dim.of(sym)))
+        if how == "all":
+            axes = [Run()]
+        elif how == "leading":
+            axes[: self.random.randint(0, len(axes))] = [Run()]
+        return Shape(tuple(axes))
 
 
 class Answer:
@@ -66,13 +98,25 @@ class Answer:
         return total
 
 
-def answer(name: str, call: Call, symbols: Mapping[int, Sym] | None = None, *, layer: bool = False) -> Answer:
-    """What the table says of a call; with `symbols`, sizes are names."""
+def answer(
+    name: str,
+    call: Call,
+    symbols: Mapping[int, Sym] | None = None,
+    *,
+    layer: bool = False,
+    hidden: Hidden | None = None,
+) -> Answer:
+    """What the table says of a call; with `symbols`, sizes are names; with `hidden`, of less than is known."""
     sizes = Sizes()
     numpy = name.startswith(("numpy.", "scipy."))
     names = symbols is not None
     arguments = Arguments(_all(call.args, numpy, names), _named(call.kwargs, numpy, names))
-    numbers = {s: n for n, s in (symbols or {}).items()}
+    if hidden is not None:
+        arguments = Arguments(
+            [_veiled(v, hidden) for v in arguments.positional],
+            {k: _veiled(v, hidden) for k, v in arguments.keywords.items()},
+        )
+    numbers = {s: n for n, s in (symbols or {}).items()} | (hidden.numbers if hidden else {})
     if layer:
         kind = find_layer(name)
         assert kind is not None
@@ -132,6 +176,36 @@ def _value(value: object, numpy: bool, names: bool) -> Value:
         case _:
             assert value is ...
             return EllipsisValue()
+
+
+def _veiled(value: Value, hidden: Hidden) -> Value:
+    """The value with less known of its tensors."""
+    match value:
+        case Tensor(shape=shape):
+            real = tuple(a.dim.const or 0 for a in shape.axes)
+            tensor = Tensor(hidden.shape(real), kind=value.kind, library=value.library)
+            hidden.tensors.append((tensor, real))
+            return tensor
+        case Seq(items=items):
+            return Seq(tuple(_veiled(v, hidden) for v in items), value.kind)
+        case _:
+            return value
+
+
+def contradiction(ours: Answer, shape: Shape, real: Sequence[int]) -> str:
+    """How what is known of a shape contradicts the real one, or ""."""
+    known = ours.sizes.shape(shape)
+    head, tail = known.prefix, known.suffix
+    if known.rank is not None and known.rank != len(real):
+        return f"{known}, not {tuple(real)}"
+    if len(known.axes) > len(real):
+        return f"{known}, not {tuple(real)}"
+    pairs = [*zip(head, real, strict=False), *zip(reversed(tail), reversed(real), strict=False)]
+    for axis, size in pairs:
+        number = ours.number(axis)
+        if number is not None and number != size:
+            return f"{known}, not {tuple(real)}"
+    return ""
 
 
 def difference(ours: Answer, value: Value, theirs: object, *, data: bool = False) -> str:
