@@ -92,13 +92,10 @@ def read_prose(text: str, locate: Locate) -> list[StatedShape]:
     atoms = find_atoms(clean)
     if not atoms:
         return []
-    groups = _groups(clean, atoms)
-    shapes: list[StatedShape] = []
-    for group in groups:
-        if group.prefix.context is Context.SHAPE and len(groups) == 1:
-            group.prefix.structured = True
-        shapes.extend(_states(group, clean, locate, numbers=False))
-    return [replace(s, form="docstring") for s in shapes]
+    found = [(g, _states(g, clean, locate, numbers=False)) for g in _groups(clean, atoms)]
+    stating = [(g, shapes) for g, shapes in found if shapes]
+    certain = len(stating) == 1 and stating[0][0].prefix.context is Context.SHAPE and not stating[0][0].doubtful
+    return [replace(s, form="docstring", sure=s.sure or certain) for _, shapes in stating for s in shapes]
 
 
 def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool) -> list[StatedShape]:

@@ -1,0 +1,232 @@
+"""Docstrings in the styles that people write."""
+
+from __future__ import annotations
+
+import textwrap
+
+from shapedoc.source.contracts import ModuleContracts
+from shapedoc.source.ir import FunctionDef
+from shapedoc.source.lower_ast import lower
+from shapedoc.source.walk import statements
+
+
+def stated(text: str, function: str = "f") -> tuple[dict[str, str], list[str]]:
+    """The parameters and results that the docstring of `function` states; ``~`` where not sure."""
+    module = lower(textwrap.dedent(text))
+    contracts = ModuleContracts(module)
+    for stmt in statements(module):
+        if isinstance(stmt, FunctionDef) and stmt.name == function:
+            params = {
+                name: "; ".join(f"{'' if s.sure else '~'}{s}" for s in shapes)
+                for name, shapes in contracts.params(stmt).items()
+            }
+            results = [
+                f"{'' if b.index is None else f'[{b.index}] '}{'' if b.shape.sure else '~'}{b.shape}"
+                for b in contracts.returns(stmt)
+            ]
+            return params, results
+    raise AssertionError(function)
+
+
+def test_google() -> None:
+    text = '''
+    def f(query, keys, mask, n_heads, extra):
+        """Attend.
+
+        Args:
+            query (torch.Tensor): the decoder's state, of shape (batch, d_s)
+            keys: (batch, T_enc, d_h), the memory
+            mask (Tensor, optional): True where there is a token. Shape: [batch, T_enc]
+            n_heads (int, optional): heads, in [1, 8]
+            extra: something long that goes on
+                in a second line, shape (batch, d_x)
+
+        Returns:
+            Tensor: the context, shape (batch, d_h)
+        """
+    '''
+    assert stated(text) == (
+        {
+            "query": "(batch, d_s)",
+            "keys": "(batch, T_enc, d_h)",
+            "mask": "(batch, T_enc)",
+            "extra": "(batch, d_x)",
+        },
+        ["(batch, d_h)"],
+    )
+
+
+def test_google_tuple_result() -> None:
+    text = '''
+    def f(x):
+        """
+        Returns:
+            context: (batch, d_h)
+            weights: (batch, T_enc)
+        """
+    '''
+    assert stated(text) == ({}, ["[0] (batch, d_h)", "[1] (batch, T_enc)"])
+
+
+def test_numpy() -> None:
+    text = '''
+    def f(encoder_states, s_prev):
+        """Score.
+
+        Parameters
+        ----------
+        encoder_states : ndarray of shape (T_enc, d_h)
+            All states of the encoder.
+        s_prev : np.ndarray, shape (d_s,)
+
+        Returns
+        -------
+        context : ndarray, shape (d_h,)
+        weights : ndarray of shape (T_enc,)
+            They sum to one.
+        """
+    '''
+    assert stated(text) == (
+        {"encoder_states": "(T_enc, d_h)", "s_prev": "(d_s,)"},
+        ["[0] (d_h,)", "[1] (T_enc,)"],
+    )
+
+
+def test_sphinx_and_epytext() -> None:
+    text = '''
+    def f(src, state, mask):
+        """
+        :param src: FloatTensor (batch, src_len, d)
+        :param torch.Tensor state: [layers, batch, d]
+        @param mask (Tensor): the mask, shape (batch, src_len)
+        :return: (batch, d)
+        """
+    '''
+    assert stated(text) == (
+        {"src": "(batch, src_len, d)", "state": "(layers, batch, d)", "mask": "(batch, src_len)"},
+        ["(batch, d)"],
+    )
+
+
+def test_plain_names_and_x() -> None:
+    text = '''
+    def f(queries, values, lens):
+        """
+        queries: N x To x H
+        values : [N, Ti, H]
+        lens (batch,): the lengths
+        """
+    '''
+    assert stated(text) == ({"queries": "(N, To, H)", "values": "(N, Ti, H)", "lens": "(batch,)"}, [])
+
+
+def test_a_class_says_it_of_forward() -> None:
+    text = '''
+    class Attention(nn.Module):
+        """Additive attention.
+
+        Args:
+            dim (int): width
+
+        Inputs: query, memory
+            - **query** (batch, 1, dim): the state
+            - **memory** (batch, len, dim): the encoder's
+
+        Outputs: context, weights
+            - **context** (batch, 1, dim): the sum
+            - **weights** (batch, 1, len): add up to one
+        """
+
+        def __init__(self, dim):
+            pass
+
+        def forward(self, query, memory):
+            pass
+    '''
+    assert stated(text, "forward") == (
+        {"query": "(batch, 1, dim)", "memory": "(batch, len, dim)"},
+        ["[0] (batch, 1, dim)", "[1] (batch, 1, len)"],
+    )
+    assert stated(text, "__init__") == ({}, [])
+
+
+def test_a_shape_section() -> None:
+    text = '''
+    class Block(nn.Module):
+        r"""A block.
+
+        Shape:
+            - Input: :math:`(N, L, H_{in})` where N is the batch
+            - Output: :math:`(N, L, H_{out})`
+        """
+
+        def forward(self, x):
+            pass
+    '''
+    assert stated(text, "forward") == ({"x": "(N, L, H_in)"}, ["(N, L, H_out)"])
+
+
+def test_back_quotes() -> None:
+    text = '''
+    def f(ids, scores):
+        """
+        Args:
+            ids (:obj:`torch.LongTensor` of shape :obj:`(batch_size, seq_len)`): the tokens
+            scores: ``(batch_size, seq_len, vocab_size)``
+        """
+    '''
+    assert stated(text) == ({"ids": "(batch_size, seq_len)", "scores": "(batch_size, seq_len, vocab_size)"}, [])
+
+
+def test_two_shapes_are_alternatives() -> None:
+    text = '''
+    def f(mask):
+        """
+        Args:
+            mask: (batch, len) or (batch, 1, len)
+        """
+    '''
+    assert stated(text) == ({"mask": "(batch, len) or (batch, 1, len)"}, [])
+
+
+def test_what_states_no_shape_of_the_value() -> None:
+    text = '''
+    def f(layers, sizes, rate, kind, pair, fn, x):
+        """
+        Args:
+            layers (list): list of tensors of shape (batch, d)
+            sizes: [64, 128, 256]
+            rate (float, optional): in [0, 1]
+            kind (str): one of (dot, general)
+            pair (tuple): (key, value)
+            fn: called as fn(batch, time)
+            x: see (Bahdanau et al., 2015)
+
+        Example:
+            x: (batch, time)
+
+        Returns:
+            tuple of (context, weights)
+        """
+    '''
+    assert stated(text) == ({}, [])
+
+
+def test_a_docstring_and_an_annotation_are_both_given() -> None:
+    text = '''
+    def f(x: Float[Tensor, "b t"]):
+        """
+        :param x: (batch, time, d)
+        """
+    '''
+    assert stated(text) == ({"x": "(b, t); (batch, time, d)"}, [])
+
+
+def test_the_span_is_the_line_of_the_entry() -> None:
+    text = 'def f(x):\n    """Do.\n\n    Args:\n        x: (batch, time)\n    """\n'
+    module = lower(text)
+    (function,) = module.body
+    assert isinstance(function, FunctionDef)
+    (shape,) = ModuleContracts(module).params(function)["x"]
+    assert shape.span == (5, 8, 5, 24)
+    assert shape.form == "docstring"
