@@ -123,7 +123,8 @@ class OpContext:
     def suffix(self, tensor: Tensor, count: int) -> tuple[Axis, ...]:
         """The last `count` axes; where they are unknown, that they exist is learnt.
 
-        A tensor with fewer axes is a "wrong-rank" conflict, and the end.
+        A tensor with fewer axes is a "wrong-rank" conflict, and the end. Lost where they may be among the leading
+        axes that are known; the first and the last axis are taken to be two.
         """
         shape = self.shape(tensor)
         if shape.run is None:
@@ -132,6 +133,8 @@ class OpContext:
             return shape.axes[len(shape.items) - count :]
         missing = count - len(shape.suffix)
         if missing > 0:
+            if len(shape.prefix) > 1 or (shape.prefix and count > 1):
+                self.lost("rank unknown")
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
@@ -151,7 +154,7 @@ class OpContext:
             return shape.axes[:count]
         missing = count - len(shape.prefix)
         if missing > 0:
-            if shape.suffix:
+            if len(shape.suffix) > 1 or (shape.suffix and count > 1):
                 self.lost("rank unknown")
             run = shape.items[shape.run]
             assert isinstance(run, Run)

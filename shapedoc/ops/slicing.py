@@ -45,6 +45,8 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
     if lower is None or upper is None:
         return None
     length = upper - lower
+    if lower.const is None and upper.const is not None:
+        return None  # from the end to a place near the start: whether anything is left is not known
     if length.const is not None:
         length = Dim.of(max(length.const, 0))
     elif length.terms and all(c < 0 for _, c in length.terms):

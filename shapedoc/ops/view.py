@@ -253,6 +253,8 @@ def flatten(at: OpContext, input: Tensor, start_dim: int = 0, end_dim: int = -1)
         for number in (start_dim, end_dim):
             at.locate(input, number)
         return at.tensor((Axis.one(),), input)
+    if at.shape(input).run is not None and start_dim >= 0 and end_dim == -1:
+        return at.tensor((*at.prefix(input, start_dim + 1)[:start_dim], at.fresh()), input)
     first, last = position(at, input, start_dim), position(at, input, end_dim)
     items = at.shape(input).items
     if first is None or last is None:

@@ -19,6 +19,9 @@ from tests.ops.drawing import Call, D, L, Packed, T
 
 __all__ = ["Raised", "Result", "Shaped", "real", "real_layer"]
 
+# Tensors of a few elements are not worth a thread.
+torch.set_num_threads(1)
+
 _ROOTS: dict[str, object] = {
     "copy": copy,
     "einops": einops,

@@ -51,7 +51,7 @@ class Hidden:
     def shape(self, sizes: Sequence[int]) -> Shape:
         """The shape of a tensor of these sizes, as far as it is shown."""
         how = self.random.choice(["shown", "sizes", "sizes", "leading", "all"])
-        if len(sizes) < 2 and how == "all":
+        if len(sizes) < 2 and how in ("leading", "all"):
             how = "sizes"  # the first axis and the last are taken to be two
         axes: list[Axis | Run] = []
         for n in sizes:

@@ -13,10 +13,11 @@ from importlib import import_module
 import pytest
 
 from shapedoc.core.dim import Sym
+from shapedoc.core.value import Seq, Tensor
 from shapedoc.ops import table
 from tests.ops.drawing import Call, Draw, Sample
-from tests.ops.oracle import Raised, real, real_layer
-from tests.ops.subject import Answer, answer, difference
+from tests.ops.oracle import Raised, Shaped, real, real_layer
+from tests.ops.subject import Answer, Hidden, answer, contradiction, difference
 
 # Rounds for each name of an op: many for one that has few, and so many at least.
 ROUNDS, LEAST = 30, 8
@@ -98,3 +99,39 @@ def said(ours: Answer) -> str:
     verdict = ours.verdict
     reason = getattr(verdict, "reason", None) or getattr(verdict, "problems", None) or getattr(verdict.value, "shape", "")
     return f"{type(verdict).__name__}: {reason}"
+
+
+@pytest.mark.parametrize(("key", "names", "family", "layer"), ENTRIES, ids=[e[0] for e in ENTRIES])
+def test_says_nothing_false_of_what_is_hidden(key: str, names: tuple[str, ...], family: str, layer: bool) -> None:
+    """Of a call that works, with sizes, leading axes or whole shapes unknown, nothing false is said or learnt."""
+    sample = samples(family).get(key)
+    assert sample is not None, f"no sample for {key} in tests/ops/samples/{family}.py"
+    faults: list[str] = []
+    for name in names:
+        for seed in range(max(LEAST, ROUNDS // len(names))):
+            call = sample(Draw(name, seed, {}))
+            result = real_layer(name, call) if layer else real(name, call)
+            if isinstance(result, Raised) or call.assumes:
+                continue
+            hidden = Hidden(f"{name} {seed}")
+            ours = answer(name, call, layer=layer, hidden=hidden)
+            where = f"{shown(name, call)} of {', '.join(str(t.shape) for t, _ in hidden.tensors)}\n  "
+            if ours.loud:
+                faults.append(f"{where}works, but we say {said(ours)}")
+            for tensor, shape in hidden.tensors:
+                text = contradiction(ours, tensor.shape, shape)
+                faults.extend([f"{where}teaches {text}"] if text else [])
+            text = falsehood(ours, ours.verdict.value, result)
+            faults.extend([f"{where}gives {text}"] if text else [])
+    assert not faults, f"{len(faults)}:\n" + "\n".join(faults[:6])
+
+
+def falsehood(ours: Answer, value: object, theirs: object) -> str:
+    """How a value contradicts the real result, or ""."""
+    if isinstance(theirs, Shaped):
+        return contradiction(ours, value.shape, theirs.shape) if isinstance(value, Tensor) else ""
+    if not isinstance(theirs, tuple) or not isinstance(value, Seq):
+        return ""
+    if value.rest is None and len(value.items) != len(theirs):
+        return f"{len(value.items)} results, not {len(theirs)}"
+    return next((t for t in (falsehood(ours, v, r) for v, r in zip(value.items, theirs, strict=False)) if t), "")

@@ -14,7 +14,7 @@ def chunk(draw: Draw) -> Call:
     if draw.maybe():
         shape[axis] = shape[axis] * count
         return Call((T(shape), count, axis))
-    return Call((T(shape), count, draw.any_axis(len(shape))), symbolic=False)
+    return Call((T(shape), count, draw.any_axis(len(shape))), symbolic=False, assumes=True)
 
 
 def split(draw: Draw) -> Call:

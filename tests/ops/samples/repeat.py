@@ -41,7 +41,9 @@ def repeat(draw: Draw) -> Call:
     counts = draw.sizes(len(shape) + more)
     if not counts:
         counts = [2]
-    return Call((T(shape), *counts) if draw.maybe() else (T(shape), tuple(counts)))
+    # One copy along an axis that is not there is not what anybody means.
+    assumes = counts[0] == 1 and len(counts) > len(shape)
+    return Call((T(shape), *counts) if draw.maybe() else (T(shape), tuple(counts)), assumes=assumes)
 
 
 def tile(draw: Draw) -> Call:
