@@ -9,6 +9,7 @@ from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.inputs import Feed, feed_of, place_of
+from shapedoc.rules.joins import misjoined
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, weight_made
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
@@ -28,6 +29,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             if layer_of(event) is not None or "pack" in event.short:
                 yield from _batch(trace, event, problem, severity)
             continue
+        if misjoined(trace, event, problem) is not None:
+            continue  # SD104 stands on the join
         feed = feed_of(trace, event, problem)
         if feed is not None:
             yield _found(feed, problem, severity)

@@ -21,6 +21,7 @@ __all__ = [
     "shape_with",
     "size_text",
     "where_size",
+    "with_axis",
 ]
 
 
@@ -91,6 +92,14 @@ def exchanged(trace: Trace, event: Event, operand: Operand | None, one: int = -2
     if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
         return f"{text}.T" if rank == 2 else f"np.swapaxes({text}, {one}, {other})"
     return f"{text}.T" if rank == 2 else f"{text}.transpose({one}, {other})"
+
+
+def with_axis(trace: Trace, operand: Operand | None, place: int) -> str:
+    """How to write an operand with one more axis of size 1."""
+    text = text_of(trace, operand)
+    if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
+        return f"np.expand_dims({text}, {place})"
+    return f"({text}).unsqueeze({place})" if any(c in text for c in " +*/@") else f"{text}.unsqueeze({place})"
 
 
 def where_size(event: Event, axis: Axis | None) -> str:

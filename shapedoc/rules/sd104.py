@@ -1,0 +1,336 @@
+"""SD104 mismatched-join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Label, Span
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.blame import axis_of, clearest, faulty_call, problems
+from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.joins import Join, join_of, misjoined
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scores import is_tainted
+from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, with_axis
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+
+__all__ = ["RULE"]
+
+_KIND = "mismatched-join"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two tensors of a join that do not fit; the first is the one that is held to be wrong."""
+
+    trace: Trace
+    event: Event
+    problem: Problem
+    operand: Operand
+    other: Operand
+    shape: Shape
+    theirs: Shape
+
+    def text(self, operand: Operand) -> str:
+        text = text_of(self.trace, operand)
+        return f"({text})" if any(c in text for c in " +*@") else text
+
+    def swapped(self) -> _Pair:
+        return _Pair(self.trace, self.event, self.problem, self.other, self.operand, self.theirs, self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cure:
+    """Which pair, the wrong one first; where the finding stands; what to write."""
+
+    pair: _Pair
+    span: Span | None
+    help: str
+    expected: str = ""
+    labels: tuple[Label, ...] = ()
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    for event, problem in problems(trace, _KIND, "mismatched-module-input"):
+        severity = severity_of(problem.sameness)
+        if severity is None:
+            continue
+        event, problem = clearest(trace, event, problem)
+        if problem.kind != _KIND:
+            wrong = misjoined(trace, event, problem)
+            if wrong is not None:
+                yield _along(trace, event, problem, *wrong)
+            continue
+        pair = _pair(trace, event, problem)
+        if pair is not None and not is_tainted(trace, pair.operand) and not is_tainted(trace, pair.other):
+            yield _found(pair, severity)
+
+
+def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
+    operands = [event.operand(name) or _item(event, name) for name in problem.operands]
+    if len(operands) != 2 or operands[0] is None or operands[1] is None:
+        return None
+    shapes = [shape_at(event, operand) for operand in operands]
+    if shapes[0] is None or shapes[1] is None:
+        return None
+    if problem.detail.get("why") == "size":
+        operands, shapes = operands[::-1], shapes[::-1]
+    one, other = operands
+    if one is None or other is None or shapes[0] is None or shapes[1] is None:
+        return None
+    return _Pair(trace, event, problem, one, other, shapes[0], shapes[1])
+
+
+def _item(event: Event, name: str) -> Operand | None:
+    """An element of a list that was not written out where it is joined."""
+    whole, _, rest = name.partition("[")
+    operand = event.operand(whole)
+    items = getattr(operand.value, "items", ()) if operand is not None else ()
+    number = rest.rstrip("]")
+    if operand is None or not number.isdigit() or int(number) >= len(items):
+        return None
+    value = items[int(number)]
+    if not isinstance(value, Tensor):
+        return None
+    return Operand(name, value, value.name or f"{operand.text or whole}[{number}]", operand.span, value.shape)
+
+
+def _found(pair: _Pair, severity: Severity) -> Finding:
+    cure = _rank(pair) if pair.problem.detail.get("why") == "rank" else _one(pair) or _axis(pair) or _size(pair)
+    call = faulty_call(pair.trace, pair.event, (_KIND,)) if cure.span is None else None
+    p = cure.pair
+    span = call.span if call is not None else cure.span or p.operand.span
+    texts = [text_of(p.trace, o) for o in (p.operand, p.other)]
+    shapes = [shape_text(p.event, o.shape) for o in (p.operand, p.other)]
+    return finding(
+        p.trace,
+        p.event,
+        span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=_title(pair),
+        tensor=texts[0],
+        actual=shapes[0],
+        expected=cure.expected,
+        labels=cure.labels
+        + label(p.operand.span, f"{texts[0]} is {shapes[0]}")
+        + (label(p.other.span, f"{texts[1]} is {shapes[1]}") if p.other.span != p.operand.span else ())
+        + made_before(p.trace, p.event, p.operand, p.other)
+        + call_labels(p.event),
+        why="tensors that are joined have the same axes, and the same sizes but for the joined one"
+        if p.event.short != "stack"
+        else "tensors that are stacked have the same shape",
+        notes=only_if(p.problem),
+        help=cure.help,
+    )
+
+
+def _title(pair: _Pair) -> str:
+    name = pair.event.short
+    if pair.problem.detail.get("why") == "rank":
+        counts = f"{len(pair.shape.items)} and {len(pair.theirs.items)}"
+        return f"`{name}` needs equal numbers of axes, got {counts}"
+    a, b = _axes(pair)
+    sizes = f"{quoted(pair.event, b)} and {quoted(pair.event, a)}"
+    return f"`{name}` needs equal sizes at axis {pair.problem.axes[0]}, got {sizes}"
+
+
+def _axes(pair: _Pair) -> tuple[Axis | None, Axis | None]:
+    place = pair.problem.axes[0]
+    return axis_of(pair.event, pair.operand, place), axis_of(pair.event, pair.other, place)
+
+
+# -- ranks
+
+
+def _rank(pair: _Pair) -> _Cure:
+    """One lacks an axis, or the other kept one of size 1: what takes the result says which."""
+    low = pair if len(pair.shape.items) < len(pair.theirs.items) else pair.swapped()
+    high = low.swapped()
+    ones = [i for i, axis in enumerate(high.shape.axes) if axis.dim.const == 1]
+    users = {e.short for e in graph(pair.trace).users[pair.event.index]}
+    if len(ones) == 1 and any(short.endswith("Cell.forward") for short in users):
+        return _Cure(high, None, f"{high.text(high.operand)}.squeeze({ones[0]})")
+    place = _missing_place(low)
+    if place is None:
+        return _Cure(low, None, f"add the missing axis to {low.text(low.operand)}")
+    text = with_axis(low.trace, low.operand, place)
+    if high.shape.axes[place].dim.const == 1 or text.startswith("np."):
+        return _Cure(low, None, text)
+    sizes = ["-1"] * len(high.shape.axes)
+    sizes[place] = f"{high.text(high.operand)}.size({place})"
+    return _Cure(low, None, f"{text}.expand({', '.join(sizes)})")
+
+
+def _missing_place(low: _Pair) -> int | None:
+    """Where one new axis makes the sizes agree."""
+    ours, theirs = low.shape.axes, low.theirs.axes
+    if len(theirs) != len(ours) + 1:
+        return None
+    best = None
+    for place in range(len(theirs) - 1, -1, -1):
+        rest = theirs[:place] + theirs[place + 1 :]
+        agree = sum(equal(low.event, a, b) for a, b in zip(ours, rest, strict=True))
+        if best is None or agree > best[0]:
+            best = (agree, place)
+    if best is None or best[0] == 0:
+        return 1 if len(theirs) == 3 else None
+    return best[1]
+
+
+# -- sizes
+
+
+def _axis(pair: _Pair) -> _Cure | None:
+    """Joined along one axis where along another all would fit."""
+    join = join_of(pair.event)
+    if join is None:
+        return None
+    differ = pair.problem.axes[0]
+    back = differ - len(join.shapes[0].items) if differ >= 0 else differ
+    if join.along(back) is None:
+        return None
+    return _Cure(pair, join.span, f"join along the axis that differs: dim={back}", labels=_dim_label(join))
+
+
+def _dim_label(join: Join) -> tuple[Label, ...]:
+    rank = len(join.shapes[0].items)
+    return (Label(join.event.span, f"joined along axis {join.back + rank}"),) if join.span != join.event.span else ()
+
+
+def _one(pair: _Pair) -> _Cure | None:
+    """One stands for all: its axis of size 1 was not expanded."""
+    ours, theirs = _axes(pair)
+    place = pair.problem.axes[0]
+    for p, axis, wanted in ((pair, ours, theirs), (pair.swapped(), theirs, ours)):
+        if axis is not None and wanted is not None and axis.dim.const == 1:
+            sizes = ["-1"] * len(p.shape.items)
+            sizes[place] = f"{p.text(p.other)}.size({place})"
+            return _Cure(p, None, f"{p.text(p.operand)}.expand({', '.join(sizes)})")
+    return None
+
+
+def _size(pair: _Pair) -> _Cure:
+    ours, theirs = _axes(pair)
+    place = pair.problem.axes[0]
+    if theirs is not None and ours is not None:
+        back = same_size(pair.event, pair.shape, theirs, but=place - len(pair.shape.items))
+        again = same_size(pair.event, pair.theirs, ours, but=place - len(pair.theirs.items))
+        if back is not None and again is not None and pair.shape.rank is not None:
+            one = back + pair.shape.rank
+            return _Cure(pair, None, exchanged(pair.trace, pair.event, pair.operand, min(one, place), max(one, place)))
+    return _Cure(
+        pair, None, f"bring {text_of(pair.trace, pair.operand)} to {quoted(pair.event, theirs)} at axis {place}"
+    )
+
+
+# -- the axis
+
+
+def _along(trace: Trace, event: Event, problem: Problem, join: Join, back: int) -> Finding:
+    """A join along the time or the batch where the features were meant: the next module says so."""
+    operand = event.operand(problem.operands[0])
+    text = join.event.target or text_of(trace, operand)
+    rank = len(join.shapes[0].items)
+    shape = shape_text(join.event, join.event.shape)
+    return finding(
+        trace,
+        join.event,
+        join.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{join.event.short}` joins along axis {join.back + rank} where axis {back + rank} is needed",
+        tensor=text,
+        actual=shape,
+        labels=label(operand.span if operand is not None else None, f"{text} is {shape} here")
+        + label(join.event.span, f"{text} is {shape}")
+        + call_labels(join.event),
+        why=f"joined along axis {back + rank}, it has the size that the next module was built with",
+        help=f"dim={back}",
+    )
+
+
+RULE = Rule(
+    code="SD104",
+    name="mismatched-join",
+    severity="error",
+    summary="Tensors that are joined have other ranks, or other sizes off the joined axis.",
+    what="Looks at `cat`, `stack` and their NumPy kin: ranks that differ, sizes that differ off the joined axis, and a "
+    "join along one axis where the next module needs another. It stands on the tensor that lacks an axis, on the "
+    "axis where another would fit, or on the call of a function that is sound by itself.",
+    why="A context of one step is (batch, d), the tokens are (batch, T, d): to stand beside each other both need "
+    "the same axes. Joined along the time, two states become a longer sequence where a wider one was meant.",
+    instead="Add the axis and expand it (`context.unsqueeze(1).expand(-1, T, -1)`), or join along the features "
+    "(`dim=-1`).",
+    source="PyTorch documentation, torch.cat, torch.stack.",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def join(context, embedded):
+    batch_size, d_h = context.shape
+    batch_size, T, d_embed = embedded.shape
+    return torch.cat((embedded, context), dim=2)  # <- SD104
+
+
+result = join(torch.randn(2, 7), torch.randn(2, 5, 11))
+""",
+            raises="RuntimeError",
+        ),
+        Example(
+            """\
+import torch
+
+
+def join(context, embedded):
+    batch_size, T, d_h = context.shape
+    batch_size, T, d_embed = embedded.shape
+    return torch.cat((embedded, context), dim=1)  # <- SD104
+
+
+result = join(torch.randn(2, 5, 7), torch.randn(2, 5, 11))
+""",
+            raises="RuntimeError",
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def join(context, embedded):
+    batch_size, d_h = context.shape
+    batch_size, T, d_embed = embedded.shape
+    return torch.cat((embedded, context.unsqueeze(1).expand(-1, T, -1)), dim=2)
+
+
+result = join(torch.randn(2, 7), torch.randn(2, 5, 11))
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def join(context, embedded):
+    batch_size, T, d_h = context.shape
+    batch_size, T, d_embed = embedded.shape
+    return torch.cat((embedded, context), dim=2)
+
+
+result = join(torch.randn(2, 5, 7), torch.randn(2, 5, 11))
+"""
+        ),
+    ),
+    check=check,
+    kind="both",
+)
