@@ -6,7 +6,8 @@ sizes), the next one starts with. Only the last walk's events stay in the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from shapedoc.core.shape import Shape
@@ -56,7 +57,7 @@ class Walk:
                 self._class(value)
         for value in definitions:
             if isinstance(value, Function) and value.module is None and id(value.node) not in self.m.executed:
-                self._entry(value.name, self._function(value), [])
+                self._entry(value.name, self._function(value), Sizes())
 
     def _file(self) -> None:
         """Definitions, and driver code with its real numbers."""
@@ -77,33 +78,36 @@ class Walk:
         m.driver = False
 
     def _class(self, cls: Class) -> None:
+        """Build an object with the constructor's own names, then walk ``forward`` and what it does not call."""
+        instance, sizes = self._build(cls)
         found = cls.find("forward") or cls.find("__call__")
-        parameters: dict[str, Symbolic] = {}
         if found is not None and isinstance(found[0], Function):
-            self._entry(cls.name, self._method(cls, found[0], parameters), [parameters])
+            self._entry(cls.name, self._method(instance, found[0]), sizes)
         for name, member in cls.members.items():
-            if not isinstance(member, Function) or id(member.node) in self.m.executed:
+            if not isinstance(member, Function) or id(member.node) in self.m.executed or name.startswith("__"):
                 continue
-            if name.startswith("__") or (found is not None and member is found[0]):
-                continue
-            self._entry(f"{cls.name}.{name}", self._method(cls, member, {}), [])
+            self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
 
-    def _method(self, cls: Class, function: Function, shared: dict[str, Symbolic]) -> Runner:
+    def _build(self, cls: Class) -> tuple[Instance, Sizes]:
         m = self.m
+        m.begin()
+        m.frames = [Frame("", m.globals, {})]
+        instance = Instance(cls, open=True)
         builder = cls.find("__init__")
-        made: dict[str, Symbolic] = {}
+        start = len(m.trace.events)
+        if builder is not None and isinstance(builder[0], Function):
+            args = _parameters(m, builder[0], {}, size=m.sources.constructor, skip=1)
+            with suppress(Budget):
+                calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
+        m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
+        return instance, m.sizes
+
+    def _method(self, instance: Instance, function: Function) -> Runner:
+        static = function.role == "static"
 
         def run(symbols: dict[str, Symbolic]) -> None:
-            instance = Instance(cls, open=True)
-            if builder is not None and isinstance(builder[0], Function):
-                args = _parameters(m, builder[0], made, size=m.sources.constructor, skip=1)
-                calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
-            if function.role == "static":
-                args = _parameters(m, function, symbols, size=False, skip=0)
-                calls.invoke(m, function, [], args, function.node_expression)
-            else:
-                args = _parameters(m, function, symbols, size=False, skip=1)
-                calls.invoke(m, function, [Arg(instance)], args, function.node_expression)
+            args = _parameters(self.m, function, symbols, size=False, skip=0 if static else 1)
+            calls.invoke(self.m, function, [] if static else [Arg(instance)], args, function.node_expression)
 
         return run
 
@@ -114,30 +118,40 @@ class Walk:
 
         return run
 
-    def _entry(self, name: str, run: Runner, _: Sequence[Mapping[str, Symbolic]]) -> None:
+    def _entry(self, name: str, run: Runner, sizes: Sizes) -> None:
+        """Walk an entry, starting from what is known of `sizes`, until another walk would see nothing new."""
         m = self.m
         symbols: dict[str, Symbolic] = {}
-        start, unknown = len(m.trace.events), dict(m.trace.unknown)
-        stated = len(m.trace.stated)
+        start, stated, unknown = len(m.trace.events), len(m.trace.stated), dict(m.trace.unknown)
         known: dict[int, str] = {}
-        carried = Sizes()
         for _round in range(_PASSES if m.sources.later_use else 1):
             del m.trace.events[start:]
             del m.trace.stated[stated:]
             m.trace.unknown = dict(unknown)
             m.begin()
-            m.sizes.remember(carried)
+            m.sizes = sizes.fork()
             m.frames = [Frame("", m.globals, {})]
             try:
                 run(symbols)
             except Budget:
                 break
-            carried = m.sizes
+            finally:
+                m.take_back(0)
             now = _learn(m, symbols)
-            if now == known:
+            if now == known or not _clearer(m, start):
                 break
             known = now
         m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+
+
+def _clearer(m: Machine, start: int) -> bool:
+    """Whether something that an op did not know when it was evaluated is known now."""
+    for event in m.trace.events[start:]:
+        shapes = [o.shape for o in event.operands if o.shape is not None] if event.lost else [event.shape]
+        for shape in shapes:
+            if shape is not None and shape.run is not None and m.sizes.shape(shape).run is None:
+                return True
+    return False
 
 
 Runner = Callable[[dict[str, Symbolic]], None]

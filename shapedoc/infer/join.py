@@ -45,12 +45,7 @@ def snapshot(machine: Machine, walk: Callable[[], str]) -> State:
         signal = walk()
         state = State(machine, mark, signal)
     finally:
-        for attributes, name, old in reversed(machine.journal[mark:]):
-            if old is None:
-                attributes.pop(name, None)
-            else:
-                attributes[name] = old
-        del machine.journal[mark:]
+        machine.take_back(mark)
         frame.variables, machine.sizes, machine.branch = variables, sizes, branch
     return state
 

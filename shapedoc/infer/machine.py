@@ -73,7 +73,7 @@ class Machine:
     """One analysis of one file; `begin` starts an entry with nothing known of sizes."""
 
     max_depth = 14
-    max_steps = 16_000
+    max_steps = 10_000
 
     def __init__(self, trace: Trace, sources: Sources) -> None:
         self.trace = trace
@@ -165,6 +165,15 @@ class Machine:
         instance.attributes[name] = value
         if isinstance(value, Tensor | Layer | Instance) and not value.name:
             value.name = f"self.{name}" if isinstance(value, Tensor) else name
+
+    def take_back(self, mark: int) -> None:
+        """Undo what was written to objects since the journal was `mark` long."""
+        for attributes, name, old in reversed(self.journal[mark:]):
+            if old is None:
+                attributes.pop(name, None)
+            else:
+                attributes[name] = old
+        del self.journal[mark:]
 
     # -- recording
 
