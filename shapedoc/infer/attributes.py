@@ -35,7 +35,45 @@ _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
 # Methods that only a tensor or an array has: what they are called on is one.
 TENSOR_ONLY = frozenset(
-    ["view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous", "masked_fill", "masked_fill_", "matmul", "bmm", "softmax", "expand", "expand_as", "flatten", "chunk", "repeat_interleave", "view_as", "detach", "argmax", "log_softmax", "tanh", "sigmoid", "swapaxes", "astype", "cumsum", "gather", "scatter", "index_select", "baddbmm", "addmm", "mm", "narrow", "unbind", "unfold", "tril", "triu"]
+    [
+        "view",
+        "reshape",
+        "permute",
+        "transpose",
+        "unsqueeze",
+        "squeeze",
+        "contiguous",
+        "masked_fill",
+        "masked_fill_",
+        "matmul",
+        "bmm",
+        "softmax",
+        "expand",
+        "expand_as",
+        "flatten",
+        "chunk",
+        "repeat_interleave",
+        "view_as",
+        "detach",
+        "argmax",
+        "log_softmax",
+        "tanh",
+        "sigmoid",
+        "swapaxes",
+        "astype",
+        "cumsum",
+        "gather",
+        "scatter",
+        "index_select",
+        "baddbmm",
+        "addmm",
+        "mm",
+        "narrow",
+        "unbind",
+        "unfold",
+        "tril",
+        "triu",
+    ]
 )
 _DTYPES: dict[str, Kind] = {
     "bool": "bool",

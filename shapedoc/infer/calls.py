@@ -45,7 +45,21 @@ __all__ = ["call_expression", "call_value", "instantiate", "invoke"]
 
 Keywords = Mapping[str, Arg]
 _SELF_METHODS = frozenset(
-    ["to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "type", "share_memory"]
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "eval",
+        "train",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "apply",
+        "type",
+        "share_memory",
+    ]
 )
 
 

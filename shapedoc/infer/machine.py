@@ -92,6 +92,8 @@ class Machine:
         self.branch_count = 0
         self.target = ""
         self.driver = False
+        # Events whose operands did not fit, and all that came of them.
+        self.spoilt: set[int] = set()
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
@@ -105,6 +107,7 @@ class Machine:
         self.sizes = Sizes()
         self.calls, self.loops, self.branch = (), (), ()
         self.steps = 0
+        self.spoilt = set()
         self.journal = []
         self.target = ""
 
@@ -214,12 +217,25 @@ class Machine:
         if name.startswith("numpy.") and isinstance(result, Tensor):
             result.library = "numpy"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
+        spoilt = self.spoilt and any(self._spoilt(o.value) for o in operands)
+        if spoilt:
+            problems = ()  # A consequence of one that has been reported.
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
         event.problems, event.lost = problems, lost
+        if spoilt or any(_spoils(p) for p in problems):
+            self.spoilt.add(event.index)
         return result
+
+    def _spoilt(self, value: Value) -> bool:
+        match value:
+            case Tensor():
+                return value.event in self.spoilt
+            case Seq():
+                return any(self._spoilt(v) for v in value.items)
+        return False
 
     def emit(self, name: str, node: ir.Expr | ir.Stmt, operands: tuple[Operand, ...], result: Value) -> Event:
         """Append an event whose result has been worked out."""
@@ -362,6 +378,18 @@ def replace_tensor(tensor: Tensor) -> Tensor:
         source=tensor.source if tensor.source == "packed" else "",
         number=tensor.number,
     )
+
+
+def _spoils(problem: Problem) -> bool:
+    """Whether what comes of a problem says nothing any more: the operands certainly do not fit."""
+    if problem.kind in _HARMLESS:
+        return False
+    return problem.sameness.wrong if problem.sameness is not None else problem.loud
+
+
+_HARMLESS = frozenset(
+    ("scrambled-view", "squeeze-unknown", "implicit-softmax-axis", "view-after-transpose", "loss-broadcast")
+)
 
 
 def _holds_tensor(value: Value) -> bool:
