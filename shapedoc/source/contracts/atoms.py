@@ -33,6 +33,7 @@ class Atom:
 
     parts: the shapes of a nested display, ``((b, h), (b, h))``; then dims is empty. chain: written with ``x`` or ``*``.
     typed: directly after the name of a tensor type. bracketed: in brackets. comma: ends in one, ``(d,)``.
+    round_: in round brackets.
     """
 
     start: int
@@ -43,6 +44,7 @@ class Atom:
     typed: bool = False
     bracketed: bool = True
     comma: bool = False
+    round_: bool = False
 
 
 def find_atoms(text: str) -> list[Atom]:
@@ -120,7 +122,7 @@ def _bracket(text: str, start: int, end: int) -> Atom | None:
         return None
     if not dims:
         return None
-    return Atom(start, end, dims, (), chain, typed, comma=inner.rstrip().endswith(","))
+    return Atom(start, end, dims, (), chain, typed, comma=inner.rstrip().endswith(","), round_=text[start] == "(")
 
 
 def _nested(inner: str) -> tuple[tuple[DimExpr, ...], ...] | None:

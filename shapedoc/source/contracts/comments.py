@@ -230,7 +230,7 @@ def _good(atom: Atom, context: Context, prefix: Prefix, *, joined: bool, numbers
     dims = atom.dims
     count = tally(dims)
     if count.numeric and count.number:
-        return _numbers(dims, context, prefix, joined=joined, numbers=numbers)
+        return _numbers(dims, context, prefix, joined=joined, numbers=numbers, round_=atom.round_)
     if count.rank == 1:
         if atom.chain or count.never:
             return False
@@ -272,8 +272,13 @@ def _chain(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix) -> bool:
     )
 
 
-def _numbers(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix, *, joined: bool, numbers: bool) -> bool:
-    """Whether a list of numbers is a shape: only with the name of a tensor, the word shape, or others about."""
+def _numbers(
+    dims: tuple[DimExpr, ...], context: Context, prefix: Prefix, *, joined: bool, numbers: bool, round_: bool
+) -> bool:
+    """Whether a list of numbers is a shape: only with the name of a tensor, the word shape, or others about.
+
+    round_: in round brackets; in square ones it is as often a list of values.
+    """
     values = [d.value for d in dims if isinstance(d, Number)]
     if len(dims) < 2 or len(dims) > 6 or min(values) < 1 or max(values) > 300_000:
         return False
@@ -281,7 +286,7 @@ def _numbers(dims: tuple[DimExpr, ...], context: Context, prefix: Prefix, *, joi
         return False
     if context is Context.SHAPE or (context is Context.NAMED and prefix.names and prefix.structured):
         return True
-    return (numbers or (joined and prefix.structured)) and context in (Context.BARE, Context.NAMED)
+    return ((numbers and round_) or (joined and prefix.structured)) and context in (Context.BARE, Context.NAMED)
 
 
 def _only_numbers(atom: Atom, prefix: Prefix) -> bool:

@@ -31,6 +31,11 @@ _ITEM = re.compile(
 )
 # A list of tensors, or a dict: the shape is of what is in it.
 _SEVERAL = re.compile(r"(?i:\b(?:list|lists|dict|dicts|dictionary|tuple|tuples|sequence of|each|iterable)\b)")
+# Perhaps no tensor at all.
+_NUMBER_OR = re.compile(
+    r"(?i:\b(?:int|float|scalar|bool|str)\b.*\bor\b|\bor\s+(?:an?\s+)?(?:int|float|scalar|bool|str)\b)"
+)
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _RULE = re.compile(r"[-=~]{3,}\s*")
 _ROLE = re.compile(r":(?:obj|class|math|attr|py:class|meth|func):(?=`)|~(?=torch)")
 _TEX = (
@@ -86,6 +91,8 @@ def read_docstring(text: str, span: Span4) -> Documented:
         shapes = read_prose(_shorn(item.text), _whole(span, item))
         if _SEVERAL.search(item.text):
             shapes = []
+        if _NUMBER_OR.search(item.text):
+            shapes = [replace(s, sure=False) for s in shapes]
         if item.kind == "out":
             results.append((item, shapes))
         elif shapes and _usable(shapes):
@@ -124,7 +131,7 @@ def _results(documented: Documented, results: list[tuple[_Item, list[StatedShape
         shapes = stating[0][1]
         if len(shapes) == 1:
             documented.returns.append(Bound("", replace(shapes[0], name=None)))
-        elif all(s.name for s in shapes):
+        elif all(s.name for s in shapes) and len(_BRACKETS.findall(stating[0][0].text)) == len(shapes):
             documented.returns.extend(Bound("", replace(s, name=None), i) for i, s in enumerate(shapes))
         return
     for i, (_, shapes) in enumerate(named):

@@ -38,6 +38,13 @@ _DOUBTFUL = re.compile(
 )
 
 
+# A step that is still to be done: the name has the shape after it.
+_STEP = re.compile(
+    r"(?i:\b(?:desired|convert|reshape|transform|transpose|change|expand|squeeze|unsqueeze|flatten|permute|wanted?|need|"
+    r"ensure|make|turn|store|project|split|merge|to be|gather|repeat)\b)"
+)
+
+
 @dataclass(slots=True)
 class Prefix:
     """names: of what (none: of what the place says). structured: nothing but the form itself before the list."""
@@ -68,6 +75,8 @@ def read_prefix(text: str) -> Prefix | None:
     prefix = _named(stripped)
     if _DOUBTFUL.search(stripped):
         prefix.structured = False
+    if prefix.names and _STEP.search(stripped):
+        prefix.names, prefix.structured = (), False
     if not prefix.names and _WAS.search(stripped):
         prefix.where = "before"
         prefix.structured = prefix.structured and len(stripped.split()) == 1

@@ -325,12 +325,12 @@ def test_own_line_without_a_name_is_only_near() -> None:
 
 
 def test_numbers_need_company() -> None:
-    assert bound("x = f(y)  # [64, 1, 512]\n") == []
+    assert bound("x = f(y)  # (64, 1, 512)\n") == []
     text = """
     a = f(y)  # (B, T, d)
     b = f(y)  # (B, S, d)
     c = f(y)  # (B, d)
-    x = f(y)  # [64, 1, 512]
+    x = f(y)  # (64, 1, 512)
     """
     assert bound(text)[-1] == "4 after x ~(64, 1, 512)"
 

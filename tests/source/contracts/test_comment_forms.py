@@ -269,10 +269,11 @@ def test_a_comma_list_is_read_only_at_the_end_of_a_line() -> None:
 
 
 def test_numbers_alone_are_read_only_where_the_file_states_shapes_and_are_never_sure() -> None:
-    assert read("[64, 1, 512]") == []
-    (found,) = read("[64, 1, 512]", numbers=True)
+    assert read("(64, 1, 512)") == []
+    (found,) = read("(64, 1, 512)", numbers=True)
     assert str(found) == "(64, 1, 512)"
     assert not found.sure
+    assert read("[64, 1, 512]", numbers=True) == []
 
 
 def test_a_sentence_is_never_sure() -> None:
@@ -287,6 +288,12 @@ def test_a_sentence_is_never_sure() -> None:
 
 def test_one_side_of_a_condition_is_not_sure() -> None:
     assert all(not s.sure for s in read("(B, T, C) if batch_first"))
+
+
+def test_the_name_in_a_step_to_come_is_left_out() -> None:
+    for text in ("reshape k to (B, T, d)", "desired k shape: (B, T, d)", "expand mask to [B, 1, T]"):
+        (shape,) = read(text)
+        assert (shape.name, shape.sure) == (None, False), text
 
 
 def test_a_name_by_itself_is_sure_and_words_are_not() -> None:

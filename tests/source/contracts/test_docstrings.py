@@ -212,6 +212,33 @@ def test_what_states_no_shape_of_the_value() -> None:
     assert stated(text) == ({}, [])
 
 
+def test_one_line_with_several_results() -> None:
+    text = '''
+    def f(x):
+        """
+        :return: context (batch, d_h), weights (batch, T_enc)
+        """
+    def g(x):
+        """
+        :return: loss (B), context (batch, d_h), weights (batch, T_enc)
+        """
+    '''
+    assert stated(text) == ({}, ["[0] (batch, d_h)", "[1] (batch, T_enc)"])
+    assert stated(text, "g") == ({}, [])
+
+
+def test_what_may_be_a_number_is_not_sure() -> None:
+    text = '''
+    def f(scale, bias):
+        """
+        Args:
+            scale: float or Tensor of shape (batch, d)
+            bias (Tensor or None): of shape (n_heads, T)
+        """
+    '''
+    assert stated(text) == ({"scale": "~(batch, d)", "bias": "(n_heads, T)"}, [])
+
+
 def test_a_docstring_and_an_annotation_are_both_given() -> None:
     text = '''
     def f(x: Float[Tensor, "b t"]):
