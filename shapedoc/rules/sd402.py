@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
@@ -18,6 +19,7 @@ __all__ = ["RULE"]
 
 # What puts an axis of size 1 where the author says it.
 _ASKED = names("unsqueeze expand_dims getitem sum mean max amax view reshape")
+_LITERAL_ONE = re.compile(r"[(,\[]\s*1\s*[,)\]]")
 _MAPS = names("Linear.forward linear Conv1d.forward Conv2d.forward")
 
 
@@ -49,7 +51,8 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
         sure = literal(wanted) == 1 and _written_as_one(g.trace, layer)
         return event if sure and last is not None and last.dim == ONE else None
     if event.short in _ASKED and softmax.axis is not None and softmax.axis.visible:
-        return event
+        sized = event.short in ("view", "reshape")
+        return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
     return None
 
 

@@ -1,0 +1,54 @@
+"""What the author says that a piece of code is: names of classes and functions, docstrings, comments.
+
+A claim is no fact: it is compared with what the code does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from shapedoc.core.trace import Event, Trace
+
+__all__ = ["claims", "claims_of", "scope_text"]
+
+_WORDS = {
+    "bahdanau": re.compile(r"bahdanau|1409\.0473|jointly learning to align", re.IGNORECASE),
+    "luong": re.compile(r"luong|1508\.04025|effective approaches to attention", re.IGNORECASE),
+    "transformer": re.compile(
+        r"transformer|scaled[ _-]?dot|multi[ _-]?head|vaswani|attention is all you need|1706\.03762", re.IGNORECASE
+    ),
+}
+
+
+def claims(trace: Trace, event: Event) -> frozenset[str]:
+    """What is claimed of the function or class that an event lies in, and of those that call it."""
+    scopes = {event.function, *(c.function for c in event.calls)}
+    return frozenset().union(*(claims_of(trace, s) for s in scopes if s))
+
+
+@lru_cache(maxsize=256)
+def claims_of(trace: Trace, function: str) -> frozenset[str]:
+    """What is claimed of the class of a method, or of a function."""
+    text = scope_text(trace, function)
+    return frozenset(claim for claim, pattern in _WORDS.items() if pattern.search(text))
+
+
+@lru_cache(maxsize=256)
+def scope_text(trace: Trace, function: str) -> str:
+    """The source of the class of a method, or of a function, with its name, docstring and comments."""
+    name = function.split(".")[0]
+    lines = trace.text.splitlines()
+    head = re.compile(rf"^(\s*)(?:class|(?:async\s+)?def)\s+{re.escape(name)}\b")
+    for start, line in enumerate(lines):
+        match = head.match(line)
+        if match is None:
+            continue
+        indent = len(match[1])
+        end = start + 1
+        while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
+            end += 1
+        while start > 0 and lines[start - 1].lstrip().startswith(("#", "@")):
+            start -= 1
+        return "\n".join(lines[start:end])
+    return ""

@@ -1,0 +1,428 @@
+"""SD405 wrong-score-scale."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Label, Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import NoneValue, Tensor
+from shapedoc.rules.claims import claims
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
+from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
+from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
+
+__all__ = ["RULE"]
+
+_HALF = Fraction(1, 2)
+_MAPS = names("Linear.forward linear")
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for softmax in softmaxes(trace):
+        if softmax.kind == "sum":
+            continue
+        scaled = scaled_scores(g, softmax.scores)
+        if scaled is not None and not any(s.normed for s in scaled.sides) and softmax.event.sizes is not None:
+            yield from _judged(trace, g, softmax, scaled)
+    for event in trace.events:
+        if event.short == "scaled_dot_product_attention":
+            yield from _fused(trace, g, event)
+
+
+def _judged(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> Iterator[Finding]:
+    sizes = softmax.event.sizes
+    assert sizes is not None
+    width = ONE
+    for axis in scaled.product.summed:
+        width = width * sizes.resolve(axis.dim)
+    powers, coefficient = total(scaled.factors, sizes)
+    if not scaled.unknown and not powers and coefficient == 1.0:
+        yield from _unscaled(trace, g, softmax, scaled, width)
+    elif scaled.unknown:
+        return
+    elif len(powers) == 1:
+        ((size, exponent),) = powers.items()
+        if exponent == -_HALF and size != width:
+            yield from _other_size(trace, scaled, size, width, softmax.event)
+        elif exponent == _HALF:
+            yield _inverted(trace, scaled, sizes.show(size), softmax.event)
+        elif exponent == -1 and size == width:
+            yield from _twice(trace, scaled, sizes.show(size), softmax.event)
+    elif not powers and width.value is not None and width.value > 1:
+        yield from _in_numbers(trace, scaled, coefficient, width.value, softmax.event)
+
+
+def _in_numbers(trace: Trace, scaled: Scaled, coefficient: float, width: int, event: Event) -> Iterator[Finding]:
+    """A scale of which only the number is known."""
+    if math.isclose(coefficient, math.sqrt(width)):
+        yield _inverted(trace, scaled, str(width), event)
+    elif math.isclose(coefficient, 1 / width):
+        yield from _twice(trace, scaled, str(width), event)
+
+
+def _place(trace: Trace, factor: Factor) -> Span:
+    """Where a scale is worked out: the assignment of the name that is multiplied with, or the number itself."""
+    operand = factor.operand
+    if operand is None or operand.span is None or operand.span.path:
+        return factor.event.span
+    text = trace.source(operand.span)
+    if not re.fullmatch(r"(self\.)?\w+", text) or text.isdigit():
+        return operand.span
+    found: Span | None = None
+    pattern = re.compile(rf"^(\s*){re.escape(text)}\s*(?::[^=]+)?=\s*(?!=)(\S.*?)\s*(?:#.*)?$")
+    lines = trace.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        match = pattern.match(line)
+        if match and (text.startswith("self.") or number < operand.span.line):
+            if number > operand.span.line and found is not None:
+                break
+            found = Span(number, match.start(2), number, match.end(2))
+    return found or operand.span
+
+
+def _product(trace: Trace, scaled: Scaled) -> str:
+    return trace.source(scaled.product.event.span) if not scaled.product.event.span.path else "the product"
+
+
+def _report(
+    trace: Trace,
+    scaled: Scaled,
+    span: Span,
+    message: str,
+    *,
+    severity: Severity = "error",
+    labels: tuple[Label, ...] = (),
+    why: str,
+    help: str,
+    notes: tuple[str, ...] = (),
+    expected: str = "",
+) -> Finding:
+    event = scaled.product.event
+    return finding(
+        trace,
+        event,
+        span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=message,
+        tensor=event.target or _short(_product(trace, scaled)),
+        expected=expected,
+        labels=labels + call_labels(event),
+        why=why,
+        help=help,
+        notes=notes,
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 48 else text[:45] + "..."
+
+
+_WHY = "a product of d independent features of variance 1 has variance d; dividing by sqrt(d) brings it back to 1"
+
+
+def _other_size(trace: Trace, scaled: Scaled, size: Dim, width: Dim, event: Event) -> Iterator[Finding]:
+    sizes = event.sizes
+    assert sizes is not None
+    factor = next((f for f in scaled.factors if f.powers(sizes)), None)
+    sameness = sizes.compare(size, width)
+    severity = severity_of(sameness)
+    ratio = size.divide(width) or width.divide(size)
+    if factor is None or severity is None or (ratio is not None and ratio.const is not None and size.const is None):
+        return
+    ours, right = sizes.show(size), sizes.show(width)
+    if "?" in ours + right:
+        return
+    yield _report(
+        trace,
+        scaled,
+        _place(trace, factor),
+        f"scores are scaled by the root of `{ours}`, but the product sums over `{right}`",
+        severity=severity,
+        labels=label(scaled.product.event.span, f"this product sums over `{right}`")
+        + label(factor.event.span, f"scaled with the root of `{ours}` here"),
+        why=_WHY,
+        notes=(f"right only if {sameness.when}",) if sameness.when else (),
+        help=f"divide by the root of the summed size: `math.sqrt({right})`",
+        expected=f"1 / sqrt({right})",
+    )
+
+
+def _inverted(trace: Trace, scaled: Scaled, size: str, event: Event) -> Finding:
+    factor = next(f for f in scaled.factors if f.coefficient != 1.0 or (f.number is not None and f.number.powers))
+    done, sign = ("divided", "*") if factor.sign < 0 else ("multiplied", "/")
+    number = text_of(trace, factor.operand)
+    place = _place(trace, factor)
+    return _report(
+        trace,
+        scaled,
+        factor.event.span,
+        f"scores are multiplied with the root of `{size}`, not divided by it",
+        labels=label(place, f"{number} comes from here") + label(scaled.product.event.span, "the scores"),
+        why=_WHY + "; multiplied, the softmax picks one key and gives hardly any gradient",
+        notes=(f"they are {done} {'by' if factor.sign < 0 else 'with'} {number} here",),
+        help=f"write `{sign} {number}`",
+        expected=f"1 / sqrt({size})",
+    )
+
+
+def _twice(trace: Trace, scaled: Scaled, size: str, event: Event) -> Iterator[Finding]:
+    """Two scalings, each by the root of the summed size; 1/d in one step is a choice (maximal update parametrisation).
+
+    Source: Yang et al. 2022, Tensor Programs V.
+    """
+    halves = sorted((f for f in scaled.factors if f.coefficient != 1.0 or (f.number and f.number.powers)), key=_order)
+    if len(halves) != 2:
+        return
+    first, second = halves
+    yield _report(
+        trace,
+        scaled,
+        second.event.span,
+        f"scores are scaled twice by the root of `{size}`",
+        labels=label(first.event.span, "the first time") + label(scaled.product.event.span, "the scores"),
+        why=_WHY,
+        help=f"scale once: leave {text_of(trace, second.operand)} out here",
+        expected=f"1 / sqrt({size})",
+    )
+
+
+def _order(factor: Factor) -> int:
+    return factor.event.index
+
+
+def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim) -> Iterator[Finding]:
+    if not _is_transformer(trace, g, softmax, scaled):
+        return
+    sizes = softmax.event.sizes
+    assert sizes is not None
+    size, event = sizes.show(width), scaled.product.event
+    ones = [f for f in scaled.factors if f.operand is not None]
+    default = next(
+        (f for f in ones if f.operand and f.operand.span and trace.source(f.operand.span).isidentifier()), None
+    )
+    if ones and (default is None or not default.event.calls):
+        return
+    place = default.event.calls[-1].span if default is not None else event.span
+    given = f"{text_of(trace, default.operand)} is 1 here" if default is not None else ""
+    root = f"1 / math.sqrt({size})" if "?" not in size else "1 / math.sqrt(d_head)"
+    yield _report(
+        trace,
+        scaled,
+        place,
+        f"scores of scaled dot-product attention are not scaled by the root of `{size}`"
+        if "?" not in size
+        else "scores of scaled dot-product attention are not scaled",
+        severity="warning",
+        labels=label(event.span, "the scores") + (label(default.event.span, given) if default is not None else ()),
+        why=_WHY,
+        notes=("Luong's dot score has no scale; this one is of projected queries, keys and values",),
+        help=f"multiply the scores with `{root}`"
+        if default is None
+        else f"pass `{text_of(trace, default.operand)}={root}`",
+        expected=root,
+    )
+
+
+def _is_transformer(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> bool:
+    """Whether scores are those of scaled dot-product attention, by what they are made of.
+
+    Query, key and value come from linear maps of their own, and heads were split or the code says what it is; nothing
+    but masks is added to the scores (T5 has a bias and no scale).
+    """
+    if any(not _is_mask(trace, o) for o in scaled.added) or len(scaled.sides) != 2:
+        return False
+    left, right = (s.root for s in scaled.sides)
+    if left is None or right is None or left.short not in _MAPS or right.short not in _MAPS:
+        return False
+    split = any(s.split for s in scaled.sides)
+    if left is right and not split:
+        return False
+    values = [u.values for u in uses(g, softmax) if u.how == "product"]
+    maps = [e for v in values if (e := _root(g, v)) is not None and e.short in _MAPS]
+    if not maps:
+        return False
+    return split or "transformer" in claims(trace, softmax.event)
+
+
+def _root(g: Graph, operand: Operand) -> Event | None:
+    event = g.producer(operand.value)
+    return g.origin(event, SHAPING) if event is not None else None
+
+
+def _is_mask(trace: Trace, operand: Operand) -> bool:
+    if not isinstance(operand.value, Tensor):
+        return isinstance(operand.value, NoneValue)
+    return "mask" in f"{text_of(trace, operand)} {operand.value.name}".lower()
+
+
+def _fused(trace: Trace, g: Graph, event: Event) -> Iterator[Finding]:
+    """Queries or keys that were scaled before torch's own attention scales their product."""
+    scale = event.value("scale")
+    if event.sizes is None or (scale is not None and not isinstance(scale, NoneValue)):
+        return
+    sides = [o for o in tensor_operands(event) if o.name in ("query", "key")]
+    for operand in sides:
+        for factor in side(g, operand).factors:
+            powers = factor.powers(event.sizes)
+            shape = event.sizes.shape(operand.shape) if operand.shape is not None else None
+            if shape is None or not shape.suffix or factor.number is None:
+                continue
+            width = event.sizes.resolve(shape.suffix[-1].dim)
+            if powers == {width: -_HALF}:
+                yield _scaled_before(trace, event, operand, factor, event.sizes.show(width))
+
+
+def _scaled_before(trace: Trace, event: Event, operand: Operand, factor: Factor, size: str) -> Finding:
+    return finding(
+        trace,
+        event,
+        factor.event.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{named(trace, operand)} is scaled by the root of `{size}` before attention that scales by it again",
+        tensor=named(trace, operand),
+        labels=label(event.span, f"scales the scores by 1 / sqrt({size}) itself") + call_labels(event),
+        why=_WHY,
+        help="leave the scale out here, or pass `scale=1.0`",
+    )
+
+
+RULE = Rule(
+    code="SD405",
+    name="wrong-score-scale",
+    severity="error",
+    summary="The scores are not scaled by one over the root of the size that the product sums over.",
+    what="Collects every number that scores, queries and keys are multiplied with between the projections and the "
+    "softmax, and compares the roots of sizes in it with the size that the product sums over: the root of `d_model` "
+    "where `d_head` was summed, multiplied where it should be divided, scaled twice, or not scaled at all where query, "
+    "key and value are projected and split into heads. Luong's dot score, which has no scale, learned temperatures, "
+    "cosine scores and plain numbers are left alone.",
+    why="The variance of a score grows with the number of features that are summed. Too large, the softmax picks one "
+    "key and passes on hardly any gradient; too small, it averages everything.",
+    instead="`scores = q @ k.transpose(-2, -1) / math.sqrt(d_head)`, with the size of the axis that is summed.",
+    source="Vaswani et al. 2017, section 3.2.1, equation 1; Luong et al. 2015, equation 8.",
+    bad=(
+        Example(
+            """\
+import math
+
+import torch
+import torch.nn as nn
+
+
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_model) for _ in range(3))
+
+    def split(self, x):
+        batch_size, T, _ = x.shape
+        return x.view(batch_size, T, self.n_heads, self.d_head).transpose(1, 2)
+
+    def forward(self, x):
+        q, k, v = self.split(self.w_q(x)), self.split(self.w_k(x)), self.split(self.w_v(x))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_model)  # <- SD405
+        return torch.softmax(scores, dim=-1) @ v
+
+
+torch.manual_seed(0)
+result = MultiHead(12, 3)(torch.randn(2, 5, 12))
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_model // n_heads
+        self.scale = self.d_head**-0.5
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x):
+        batch_size, T, _ = x.shape
+        q, k, v = self.qkv(x).view(batch_size, T, 3, self.n_heads, self.d_head).permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-2, -1) / self.scale  # <- SD405
+        return torch.softmax(scores, dim=-1) @ v
+
+
+torch.manual_seed(0)
+result = MultiHead(12, 3)(torch.randn(2, 5, 12))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import math
+
+import torch
+import torch.nn as nn
+
+
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_model) for _ in range(3))
+
+    def split(self, x):
+        batch_size, T, _ = x.shape
+        return x.view(batch_size, T, self.n_heads, self.d_head).transpose(1, 2)
+
+    def forward(self, x):
+        q, k, v = self.split(self.w_q(x)), self.split(self.w_k(x)), self.split(self.w_v(x))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        return torch.softmax(scores, dim=-1) @ v
+
+
+torch.manual_seed(0)
+result = MultiHead(12, 3)(torch.randn(2, 5, 12))
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_model // n_heads
+        self.scale = self.d_head**-0.5
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x):
+        batch_size, T, _ = x.shape
+        q, k, v = self.qkv(x).view(batch_size, T, 3, self.n_heads, self.d_head).permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-2, -1) * self.scale
+        return torch.softmax(scores, dim=-1) @ v
+
+
+torch.manual_seed(0)
+result = MultiHead(12, 3)(torch.randn(2, 5, 12))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
