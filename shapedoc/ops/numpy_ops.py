@@ -144,7 +144,7 @@ def diff(at: OpContext, a: Tensor, n: Dim = ONE, axis: int = -1) -> Value:
     return at.tensor(replaced(items, place, at.axis(length)), a)
 
 
-@op("numpy.trace", "numpy.ndarray.trace", "numpy.linalg.trace")
+@op("numpy.trace", "numpy.ndarray.trace")
 def trace(at: OpContext, a: Tensor, offset: Value | None = None, axis1: int = 0, axis2: int = 1) -> Value:
     """The sum of a diagonal.
 
@@ -159,6 +159,18 @@ def trace(at: OpContext, a: Tensor, offset: Value | None = None, axis1: int = 0,
     if len(places) < 2:
         at.fail("axis-out-of-range", [a], axis=f"{axis1}, {axis2}", why="twice")
     return at.tensor([i for p, i in enumerate(at.shape(a).items) if p not in places], a)
+
+
+@op("numpy.linalg.trace")
+def matrix_trace(at: OpContext, x: Tensor, *, offset: Value | None = None) -> Value:
+    """The sum of the diagonal of matrices.
+
+    x (*, n, m) -> (*)
+    Conflict: fewer than two axes.
+    Source: NumPy reference, numpy.linalg.trace.
+    """
+    at.suffix(x, 2)
+    return at.tensor(at.shape(x).items[:-2], x)
 
 
 @op("numpy.cov", "numpy.corrcoef")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.value import Int, Kind, Library, NoneValue, Seq, SizeOf, Tensor, Value
+from shapedoc.core.value import Float, Int, Kind, Library, NoneValue, Seq, SizeOf, Tensor, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.broadcast import broadcast
@@ -61,7 +61,7 @@ def rand(at: OpContext, *size: Value) -> Value:
     (n, m) -> (n, m); none -> ()
     Source: NumPy reference, numpy.random.rand, numpy.random.randn.
     """
-    return made(at, extents(at, size[0]), "float", numpy=True)
+    return _array_or_number(at, extents(at, size[0]), "float")
 
 
 @op(
@@ -138,14 +138,20 @@ def randint(
     return _drawn(at, size, (low, high), "int")
 
 
-def _drawn(at: OpContext, size: Value | None, parameters: Sequence[Value | None], kind: Kind) -> Tensor:
-    """An array of random numbers; without a size, of the shape that the parameters broadcast to."""
+def _drawn(at: OpContext, size: Value | None, parameters: Sequence[Value | None], kind: Kind) -> Value:
+    """An array of random numbers; without a size, of the shape that the parameters broadcast to, or one number."""
     if isinstance(size, Int | Seq | SizeOf):
         return made(at, extents(at, size), kind, numpy=True)
     if size is not None:
         at.lost("`size` is not known")
     given = [_array(v) for v in parameters if v is not None]
-    return made(at, broadcast(at, *given) if given else (), kind, numpy=True)
+    return _array_or_number(at, broadcast(at, *given).items if given else (), kind)
+
+
+def _array_or_number(at: OpContext, items: Sequence[Axis | Run], kind: Kind) -> Value:
+    if items:
+        return made(at, items, kind, numpy=True)
+    return Int(at.sizes.fresh(line=at.line)) if kind == "int" else Float()
 
 
 def _array(value: Value) -> Tensor:
@@ -173,7 +179,7 @@ def choice(at: OpContext, a: Value, size: Value | None = None, *options: Value, 
         return made(at, (*extents(at, size), *kept), kind, numpy=True)
     if size is not None:
         at.lost("`size` is not known")
-    return made(at, kept, kind, numpy=True)
+    return _array_or_number(at, kept, kind)
 
 
 @op(*_everywhere("permutation"))

@@ -138,7 +138,7 @@ def _resized(at: OpContext, input: Tensor, size: Value, scale: Value) -> Tensor:
     count = len(axes) - 2
     if not isinstance(size, NoneValue):
         wanted = sizes_of(at, size)
-        if wanted is not None and len(wanted) not in (1, count):
+        if wanted is not None and isinstance(size, Seq) and len(wanted) != count:
             at.fail("wrong-rank", [input], wanted=str(len(wanted) + 2), got=str(len(axes)))
         new = [at.fresh()] * count if wanted is None else [at.axis(d) for d in (wanted * count)[:count]]
     else:

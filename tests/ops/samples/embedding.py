@@ -24,7 +24,7 @@ def bag(draw: Draw) -> Call:
     if draw.wrong():
         shape = draw.shape(1, 3)
     options = {}
-    if len(shape) == 1 and not draw.wrong() or draw.wrong():
+    if (len(shape) == 1 and not draw.wrong()) or draw.wrong():
         options = {"offsets": T([draw.size()], "int")}
     if draw.name == "torch.nn.EmbeddingBag":
         return Call([T(shape, "int")], options, init=(draw.size(), draw.size()))
