@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapedoc.core.dim import Dim, Sym
@@ -96,6 +96,7 @@ def test_the_key_of_a_name_is_an_identifier() -> None:
     ]
 
 
+QUIET = settings(deadline=None, max_examples=60)
 names = st.sampled_from(["B", "T", "d_model", "n heads", "batch size", "T'"]).map(Named)
 atoms = st.one_of(names, st.integers(1, 99).map(Number))
 
@@ -121,6 +122,7 @@ def dim(size: DimExpr) -> Dim | None:
     return to_dim(size, lambda n: KNOWN.get(n.key), lambda a, b: a.divide(b))
 
 
+@QUIET
 @given(sizes)
 def test_what_is_printed_means_the_same_when_read_again(size: DimExpr) -> None:
     text = str(size)
@@ -133,6 +135,7 @@ def test_what_is_printed_means_the_same_when_read_again(size: DimExpr) -> None:
     assert dim(again) == dim(size)
 
 
+@QUIET
 @given(st.text(alphabet="BT d_mx2*+-/()[],.=:'#?", max_size=30))
 def test_no_text_raises_and_blanks_around_change_nothing(text: str) -> None:
     assert parse_dim(text) == parse_dim(f"  {text} ")
