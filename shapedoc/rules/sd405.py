@@ -12,7 +12,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import NoneValue, Tensor
-from shapedoc.rules.claims import claims
+from shapedoc.rules.claims import claims, claims_of, scope_text
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
@@ -209,14 +209,13 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
     sizes = softmax.event.sizes
     assert sizes is not None
     size, event = sizes.show(width), scaled.product.event
-    ones = [f for f in scaled.factors if f.operand is not None]
-    default = next(
-        (f for f in ones if f.operand and f.operand.span and trace.source(f.operand.span).isidentifier()), None
-    )
-    if ones and (default is None or not default.event.calls):
-        return
-    place = default.event.calls[-1].span if default is not None else event.span
-    given = f"{text_of(trace, default.operand)} is 1 here" if default is not None else ""
+    one = next((f for f in scaled.factors if f.operand is not None), None)
+    default = one if one is not None and _is_default(trace, one) else None
+    if default is not None:
+        place = default.event.calls[-1].span
+    else:
+        place = _place(trace, one) if one is not None else event.span
+    given = f"{text_of(trace, one.operand)} is 1" if one is not None else ""
     root = f"1 / math.sqrt({size})" if "?" not in size else "1 / math.sqrt(d_head)"
     yield _report(
         trace,
@@ -226,7 +225,7 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
         if "?" not in size
         else "scores of scaled dot-product attention are not scaled",
         severity="warning",
-        labels=label(event.span, "the scores") + (label(default.event.span, given) if default is not None else ()),
+        labels=label(event.span, "the scores") + (label(one.event.span, given) if one is not None else ()),
         why=_WHY,
         notes=("Luong's dot score has no scale; this one is of projected queries, keys and values",),
         help=f"multiply the scores with `{root}`"
@@ -234,6 +233,16 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
         else f"pass `{text_of(trace, default.operand)}={root}`",
         expected=root,
     )
+
+
+def _is_default(trace: Trace, factor: Factor) -> bool:
+    """Whether a factor is a parameter of the function it stands in, which its caller leaves at 1."""
+    span = factor.operand.span if factor.operand is not None else None
+    if span is None or span.path or not factor.event.calls or not factor.event.calls[-1].span.line:
+        return False
+    text = trace.source(span)
+    head = re.compile(rf"\b{re.escape(text)}\s*(:[^=,)]+)?=\s*1(\.0*)?\s*[,)]")
+    return text.isidentifier() and head.search(scope_text(trace, factor.event.function)) is not None
 
 
 def _is_transformer(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> bool:
@@ -244,22 +253,31 @@ def _is_transformer(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) ->
     """
     if any(not _is_mask(trace, o) for o in scaled.added) or len(scaled.sides) != 2:
         return False
+    said = claims(trace, softmax.event)
+    if "luong" in said:
+        return False
+    if "scaled-dot" in claims_of(trace, softmax.event.function):
+        return True
     left, right = (s.root for s in scaled.sides)
-    if left is None or right is None or left.short not in _MAPS or right.short not in _MAPS:
-        return False
-    split = any(s.split for s in scaled.sides)
-    if left is right and not split:
-        return False
-    values = [u.values for u in uses(g, softmax) if u.how == "product"]
-    maps = [e for v in values if (e := _root(g, v)) is not None and e.short in _MAPS]
-    if not maps:
-        return False
-    return split or "transformer" in claims(trace, softmax.event)
+    values = [_root(g, u.values) for u in uses(g, softmax) if u.how == "product"]
+    key = _root(g, scaled.product.theirs)
+    own = bool(values) and ((left is right and left is not None) or all(v != key for v in values))
+    if own and all(s.split for s in scaled.sides):
+        return True
+    maps = all(e is not None and e.short in _MAPS for e in (left, right))
+    return own and maps and left is not right and "transformer" in said
 
 
-def _root(g: Graph, operand: Operand) -> Event | None:
+def _root(g: Graph, operand: Operand) -> int:
+    """Which tensor an operand is made of by layouts: the event that made it, or the input."""
     event = g.producer(operand.value)
-    return g.origin(event, SHAPING) if event is not None else None
+    if event is None:
+        return -operand.value.uid if isinstance(operand.value, Tensor) else 0
+    event = g.origin(event, SHAPING)
+    source = next((o for o in tensor_operands(event)), None)
+    if event.short in SHAPING and source is not None and isinstance(source.value, Tensor) and source.value.event < 0:
+        return -source.value.uid
+    return event.index
 
 
 def _is_mask(trace: Trace, operand: Operand) -> bool:
