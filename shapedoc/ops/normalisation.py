@@ -261,9 +261,15 @@ def _instance_norm(at: OpContext, layer: Layer, input: Tensor, spatial: int) -> 
         at.need_rank(input, spatial + 1, spatial + 2)
     at.suffix(input, spatial + 1)
     position = len(at.shape(input).items) - spatial - 1
-    loud = flag(layer, "affine") is True
-    axis = expect(at, input, position, size(at, layer, "num_features"), "num_features", loud=loud)
-    at.sizes.mark(axis, "feature", at.line)
+    channels = size(at, layer, "num_features")
+    axis = at.shape(input).items[position]
+    if flag(layer, "affine"):
+        axis = expect(at, input, position, channels, "num_features")
+    elif isinstance(axis, Axis) and not at.sizes.compare(axis.dim, channels).ok:
+        # Nothing is learnt where nothing raises.
+        expect(at, input, position, channels, "num_features", loud=False)
+    if isinstance(axis, Axis):
+        at.sizes.mark(axis, "feature", at.line)
     return at.tensor(at.shape(input), input, kind="float", order=input.order)
 
 

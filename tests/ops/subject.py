@@ -183,7 +183,7 @@ def _veiled(value: Value, hidden: Hidden) -> Value:
     match value:
         case Tensor(shape=shape):
             real = tuple(a.dim.const or 0 for a in shape.axes)
-            tensor = Tensor(hidden.shape(real), kind=value.kind, library=value.library)
+            tensor = Tensor(hidden.shape(real), kind=value.kind, library=value.library, source=value.source)
             hidden.tensors.append((tensor, real))
             return tensor
         case Seq(items=items):
@@ -229,9 +229,7 @@ def difference(ours: Answer, value: Value, theirs: object, *, data: bool = False
     return "a tensor for what is none" if isinstance(value, Tensor) and not data else ""
 
 
-def _tensor_difference(
-    ours: Answer, value: Value, shape: tuple[int, ...], kind: object, data: bool
-) -> str:
+def _tensor_difference(ours: Answer, value: Value, shape: tuple[int, ...], kind: object, data: bool) -> str:
     if isinstance(value, Int | Float | Bool) and shape == ():
         return ""
     if not isinstance(value, Tensor):
