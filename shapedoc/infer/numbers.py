@@ -51,6 +51,8 @@ def _whole(op: str, a: Dim, b: Dim, sizes: Sizes, owner: str, line: int) -> Dim 
             if b.const != 0 and a.divide(b) is not None:
                 return Dim.of(0)
         case "**":
+            if a.const is not None and b.const is not None and 0 <= b.const <= 64:
+                return Dim.of(a.const**b.const)
             if b.const is not None and 0 <= b.const <= 6:
                 power = Dim.of(1)
                 for _ in range(b.const):

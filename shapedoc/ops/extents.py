@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import Bool, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
 
 __all__ = ["axes_of", "extents", "is_sizes", "whole"]
@@ -32,7 +32,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
     """Sizes as the axes they ask for; -1 stays an axis of size -1, a size that is not known is a fresh one.
 
     The axes of another tensor's shape come as a copy without their identity; its unknown run comes as it is.
-    Lost where the number of sizes is not known, unless it is the run of a tensor.
+    Lost where the number of sizes is not known, unless it is the run of a tensor. Conflict "impossible-view": a size
+    that a division made a float.
     """
     match value:
         case Seq(items=items, rest=rest):
@@ -51,6 +52,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
                 return (Axis(dim, visible=dim.const == 1),)
             if isinstance(value, Unknown | Opaque):
                 return (at.fresh(),)
+            if isinstance(value, Float) and value.known:
+                at.fail("impossible-view", why="float")
             at.lost("a size is no whole number")
 
 

@@ -15,13 +15,14 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer
-from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.flow import axis_at, graph, shape_at
 
 __all__ = [
     "axis_of",
     "build_call",
     "build_event",
     "clearest",
+    "constructed",
     "faulty_call",
     "is_constant",
     "layer_of",
@@ -72,6 +73,22 @@ def build_call(trace: Trace, layer: Layer, call: Call) -> Call | None:
     for made in built.calls:
         if made.function == f"{owner}.__init__" and made.span != built.span:
             return made
+    return None
+
+
+def constructed(trace: Trace, event: Event, builder: str) -> Call | None:
+    """The last call before an event of the constructor `builder` ("Class.__init__") that brought in its numbers.
+
+    None where the class is walked by itself, so that nobody calls it.
+    """
+    if not builder.endswith("__init__"):
+        return None
+    for other in reversed(trace.events[: event.index]):
+        if _entry_of(trace, other) != _entry_of(trace, event):
+            return None
+        for call in other.calls:
+            if call.function == builder:
+                return call if other.calls[0] is not call or _entry_of(trace, event) == "" else None
     return None
 
 
@@ -163,10 +180,11 @@ def clearest(trace: Trace, event: Event, problem: Problem) -> tuple[Event, Probl
     return event, problem
 
 
-def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | None:
+def faulty_call(trace: Trace, event: Event, kinds: Collection[str], *, driver: bool = False) -> Call | None:
     """The call that brought in what does not fit: the code that it calls is sound as another walk sees it.
 
-    None where the code is at fault wherever it is walked, or where nothing else has walked it.
+    None where the code is at fault wherever it is walked, or where nothing else has walked it. Code that is sound for
+    some sizes and is not for those of the driver code is held to be at fault itself; with `driver`, the driver is.
     """
     if event.op == "unpack":
         return _unpacked(trace, event)
@@ -185,7 +203,9 @@ def faulty_call(trace: Trace, event: Event, kinds: Collection[str]) -> Call | No
         return None
     if sound == len(event.calls) and _entry_of(trace, event) != "":
         return None
-    return event.calls[len(event.calls) - sound]
+    call = event.calls[len(event.calls) - sound]
+    outermost = call is event.calls[0] and _entry_of(trace, event) == ""
+    return None if outermost and not driver else call
 
 
 def _unpacked(trace: Trace, event: Event) -> Call | None:
@@ -232,6 +252,9 @@ def _known(other: Event, event: Event, kinds: Collection[str]) -> bool:
             ahead = -back <= len(theirs.suffix) or (theirs.run is None and -back <= len(theirs.items))
             if not ahead:
                 return False
+            one, other_one = axis_at(theirs, back), axis_at(ours, back)
+            if one is not None and one.dim.const == 1 and (other_one is None or other_one.dim.const != 1):
+                return False  # sound only because it took the size for 1
         if not problem.axes:
             for name in problem.operands:
                 theirs = shape_at(other, other.operand(name))

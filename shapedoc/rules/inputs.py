@@ -80,7 +80,7 @@ def feed_of(trace: Trace, event: Event, problem: Problem) -> Feed | None:
 
 def place_of(feed: Feed) -> Place:
     """Where the fault lies: in the tensor that is fed, in what the module was built with, or in a call."""
-    call = faulty_call(feed.trace, feed.event, (KIND,))
+    call = faulty_call(feed.trace, feed.event, (KIND,), driver=True)
     name = sibling_size(feed.trace, build_event(feed.trace, feed.layer), feed.axis.dim.value)
     if call is not None and not name and not feed.kind.startswith("Conv"):
         return _call(feed, call)

@@ -143,9 +143,10 @@ def _output(s: _State) -> _Cure | None:
     if made.result.items[0] is not s.operand.value:
         return None
     return _Cure(
-        s.operand.span,
+        _passed(s),
         "pass the second result of the encoder, its last state",
-        why="these are the outputs of all steps; a state is what was left after the last of them",
+        label(made.span, f"{s.text} is the first result of this, the outputs"),
+        "these are the outputs of all steps; a state is what was left after the last of them",
     )
 
 
@@ -158,10 +159,16 @@ def _tuple(s: _State) -> _Cure | None:
             s.operand.span, f"pass the hidden state alone: {text}[0]", why="only an LSTM has a cell state besides"
         )
     return _Cure(
-        s.operand.span,
+        _passed(s),
         f"({text}, torch.zeros_like({text}))",
         why="an LSTM carries a hidden and a cell state, (h, c)",
     )
+
+
+def _passed(s: _State) -> Span | None:
+    """Where the state was passed: the call of a class that is sound by itself, else the argument."""
+    call = faulty_call(s.trace, s.event, (_KIND,), driver=True)
+    return call.span if call is not None else s.operand.span
 
 
 def _batch_first(s: _State) -> _Cure | None:
@@ -192,7 +199,7 @@ def _created(s: _State) -> _Cure | None:
 
 def _call(s: _State) -> _Cure | None:
     """The class that the module lies in is sound by itself."""
-    call = faulty_call(s.trace, s.event, (_KIND,))
+    call = faulty_call(s.trace, s.event, (_KIND,), driver=True)
     if call is None:
         return None
     built = build_call(s.trace, s.layer, call)
