@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Int, NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
 
-__all__ = ["gather", "index_select", "topk"]
+__all__ = ["gather", "index_select"]
 
 
 def _same_rank(at: OpContext, input: Tensor, index: Tensor) -> None:
@@ -45,7 +44,7 @@ def _fits(at: OpContext, input: Tensor, index: Tensor, dim: int, *, along: bool 
 
 
 @op("torch.gather", "torch.Tensor.gather")
-def gather(at: OpContext, input: Tensor, dim: int, index: Tensor, *, sparse_grad: Value = NoneValue()) -> Value:
+def gather(at: OpContext, input: Tensor, dim: int, index: Tensor, *, sparse_grad: Value = NONE) -> Value:
     """Take elements along an axis, at places that a tensor of the result's shape gives.
 
     input (*, n, *), index (*, k, *) -> the shape of index
@@ -178,7 +177,7 @@ def scatter(at: OpContext, input: Tensor, dim: int, index: Tensor, src: Tensor |
 
 
 @op(*named("index_add index_copy index_fill index_reduce", "torch", "torch.Tensor"))
-def index_add(at: OpContext, input: Tensor, dim: int, index: Tensor, source: Value = NoneValue(), *options: Value,
+def index_add(at: OpContext, input: Tensor, dim: int, index: Tensor, source: Value = NONE, *options: Value,
               **settings: Value) -> Value:  # fmt: skip
     """Put slices along an axis, at the places in a vector.
 
@@ -256,163 +255,3 @@ def argwhere(at: OpContext, input: Tensor) -> Value:
     Source: NumPy reference, numpy.argwhere.
     """
     return nonzero(at, input)
-
-
-@op(*named("topk", "torch", "torch.Tensor"))
-def topk(at: OpContext, input: Tensor, k: Dim, dim: int = -1, largest: Value = NoneValue(),
-         sorted: Value = NoneValue()) -> Value:  # fmt: skip
-    """The k largest elements along an axis, with their places.
-
-    input (*, n, *) -> values and indices (*, k, *)
-    Conflict: the axis does not exist; k is larger than it.
-    Source: PyTorch documentation, torch.topk.
-    """
-    place = position(at, input, dim)
-    if place is None:
-        values = at.unknown(input, more=0)
-        return Seq((values, at.tensor(values.shape, input, kind="int")), names=("values", "indices"))
-    items = at.shape(input).items
-    if place >= len(items):
-        return _pair(at, input, Shape(()))
-    axis = items[place]
-    if isinstance(axis, Axis):
-        over = k - axis.dim
-        if over.terms and all(c > 0 for _, c in over.terms):
-            at.conflict("index-out-of-range", [input], axes=(place,), dims=(k, axis.dim))
-    kept = axis if isinstance(axis, Axis) and axis.dim == k else at.axis(k)
-    return _pair(at, input, replaced(items, place, kept))
-
-
-def _pair(at: OpContext, input: Tensor, shape: Shape) -> Seq:
-    return Seq((at.tensor(shape, input), at.tensor(shape, input, kind="int")), names=("values", "indices"))
-
-
-@op(*named("sort", "torch", "torch.Tensor"))
-def sort(at: OpContext, input: Tensor, dim: int = -1, descending: Value = NoneValue(), *,
-         stable: Value = NoneValue()) -> Value:  # fmt: skip
-    """Sort along an axis, with the places the elements had.
-
-    input (*) -> values and indices (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.sort.
-    """
-    position(at, input, dim)
-    return _pair(at, input, at.shape(input))
-
-
-@op("torch.msort", "torch.Tensor.msort")
-def msort(at: OpContext, input: Tensor) -> Value:
-    """Sort along the first axis.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.msort.
-    """
-    return at.tensor(at.shape(input), input)
-
-
-@op(*named("argsort", "torch", "torch.Tensor", "numpy", "numpy.ndarray"))
-def argsort(at: OpContext, input: Tensor, dim: int = -1, *options: Value, **settings: Value) -> Value:
-    """The places of the elements in sorted order along an axis.
-
-    input (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.argsort.
-    """
-    position(at, input, dim)
-    return at.tensor(at.shape(input), input, kind="int")
-
-
-@op("numpy.sort")
-def numpy_sort(at: OpContext, a: Tensor, dim: int | None = -1, *options: Value, **settings: Value) -> Value:
-    """Sort along an axis; along none, the flattened array.
-
-    a (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: NumPy reference, numpy.sort.
-    """
-    if dim is None:
-        return at.tensor((at.axis(product(at.axes(a))),), a)
-    position(at, a, dim)
-    return at.tensor(at.shape(a), a)
-
-
-@op(*named("kthvalue", "torch", "torch.Tensor"))
-def kthvalue(at: OpContext, input: Tensor, k: Value, dim: int = -1, keepdim: bool = False) -> Value:
-    """The k-th smallest element along an axis, with its place.
-
-    input (*, n, *) -> values and indices (*, *)
-    Conflict: the axis does not exist; k is not within it.
-    Source: PyTorch documentation, torch.kthvalue.
-    """
-    place = position(at, input, dim)
-    if place is None:
-        at.lost("rank unknown")
-    items = at.shape(input).items
-    if place >= len(items):
-        return _pair(at, input, Shape(()))
-    number, axis = whole(at, k), items[place]
-    if isinstance(axis, Axis) and axis.dim.const is not None and number is not None and number.const is not None:
-        if not 1 <= number.const <= axis.dim.const:
-            at.conflict("index-out-of-range", [input], axes=(place,), dims=(number, axis.dim))
-    return _pair(at, input, replaced(items, place, *([Axis.one()] if keepdim else [])))
-
-
-@op("torch.unique", "torch.Tensor.unique")
-def unique(at: OpContext, input: Tensor, sorted: Value = NoneValue(), return_inverse: bool = False,
-           return_counts: bool = False, dim: int | None = None) -> Value:  # fmt: skip
-    """The different elements, or slices along an axis.
-
-    input (*) -> (k,), which data decide; the inverse (*), the counts (k,)
-    Source: PyTorch documentation, torch.unique.
-    """
-    count = at.fresh()
-    if dim is None:
-        result = at.tensor((count,), input)
-        inverse = at.tensor(at.shape(input), input, kind="int")
-    else:
-        place = position(at, input, dim)
-        if place is None:
-            at.lost("rank unknown")
-        items = at.shape(input).items
-        result = at.tensor(replaced(items, place, count), input)
-        inverse = at.tensor(items[place : place + 1], input, kind="int")
-    extra = [inverse] if return_inverse else []
-    if return_counts:
-        extra.append(at.tensor((count,), input, kind="int"))
-    return Seq((result, *extra)) if extra else result
-
-
-@op(*named("bincount", "torch", "torch.Tensor", "numpy"))
-def bincount(at: OpContext, input: Tensor, weights: Value = NoneValue(), minlength: Value = NoneValue()) -> Value:
-    """How often each number occurs.
-
-    input (n,) -> (k,), which data decide
-    Conflict: the rank is not 1.
-    Source: PyTorch documentation, torch.bincount.
-    """
-    at.need_rank(input, 1)
-    return at.tensor((at.fresh(),), input, kind="int" if isinstance(weights, NoneValue) else "float")
-
-
-@op(*named("searchsorted", "torch", "numpy"))
-def searchsorted(
-    at: OpContext, sorted_sequence: Tensor, input: Tensor, *options: Value, **settings: Value
-) -> Value:
-    """Where values belong in a sorted sequence.
-
-    sorted_sequence (n,) or (*, n), input (*) -> (*)
-    Source: PyTorch documentation, torch.searchsorted.
-    """
-    return at.tensor(at.shape(input), input, kind="int")
-
-
-@op("torch.bucketize", "numpy.digitize")
-def bucketize(at: OpContext, input: Tensor, boundaries: Tensor, **settings: Value) -> Value:
-    """Which of the intervals between boundaries each value lies in.
-
-    input (*), boundaries (n,) -> (*)
-    Conflict: the boundaries are no vector.
-    Source: PyTorch documentation, torch.bucketize.
-    """
-    at.need_rank(boundaries, 1)
-    return at.tensor(at.shape(input), input, kind="int")

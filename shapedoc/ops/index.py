@@ -162,7 +162,7 @@ def _select(
             case Tensor(kind="bool"):
                 _check_mask(at, input, part, mine, place)
                 _note(chosen)
-                chosen.masks.append(at.fresh() if mine else at.fresh())
+                chosen.masks.append(at.fresh())
             case Tensor():
                 _note(chosen)
                 chosen.tensors.append(part)
@@ -178,10 +178,9 @@ def _note(chosen: _Selection) -> None:
 
 
 def _check_number(at: OpContext, input: Tensor, number: Int, axis: Axis, place: int) -> None:
-    dim = whole(at, number)
-    if dim is not None and dim.const is not None and axis.dim.const is not None:
-        if not -axis.dim.const <= dim.const < axis.dim.const:
-            at.conflict("index-out-of-range", [input], axes=(place,), dims=(dim, axis.dim))
+    dim, size = whole(at, number), axis.dim.const
+    if dim is not None and dim.const is not None and size is not None and not -size <= dim.const < size:
+        at.conflict("index-out-of-range", [input], axes=(place,), dims=(dim, axis.dim))
 
 
 def _check_mask(at: OpContext, input: Tensor, mask: Tensor, axes: Sequence[Axis], start: int) -> None:

@@ -10,11 +10,11 @@ from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
-from shapedoc.ops.needs import Tensors
+from shapedoc.ops.needs import NONE, Tensors
 from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
-__all__ = ["baddbmm", "bmm", "contract", "linear", "matmul", "mm"]
+__all__ = ["bmm", "contract", "linear", "matmul", "mm", "mv", "outer", "product", "same_batch"]
 
 
 def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], pair: tuple[Axis, Axis]) -> None:
@@ -69,7 +69,7 @@ def matmul(at: OpContext, input: Tensor, other: Tensor) -> Value:
     Conflict: m differs; a batch axis differs; an operand has no axes.
     Source: PyTorch documentation, torch.matmul.
     """
-    m, = at.suffix(input, 1)
+    (m,) = at.suffix(input, 1)
     right = at.shape(other)
     if right.run is not None and len(right.suffix) < 2:
         # A vector or a matrix: which axis is summed cannot be said.
@@ -231,73 +231,6 @@ def numpy_outer(at: OpContext, a: Tensor, b: Tensor) -> Value:
     return product(at, sides, a, b)
 
 
-@op("torch.addmm", "torch.Tensor.addmm")
-def addmm(at: OpContext, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
-    """Add to the product of two matrices.
-
-    input broadcasts to (n, p), mat1 (n, m), mat2 (m, p) -> (n, p)
-    Conflict: a rank is not 2; m differs; input does not broadcast.
-    Source: PyTorch documentation, torch.addmm.
-    """
-    result = mm(at, mat1, mat2)
-    return added(at, input, result, mat1, mat2)
-
-
-@op("torch.addmv", "torch.Tensor.addmv")
-def addmv(at: OpContext, input: Tensor, mat: Tensor, vec: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
-    """Add to the product of a matrix and a vector.
-
-    input broadcasts to (n,), mat (n, m), vec (m,) -> (n,)
-    Conflict: the ranks are not 2 and 1; m differs; input does not broadcast.
-    Source: PyTorch documentation, torch.addmv.
-    """
-    return added(at, input, mv(at, mat, vec), mat, vec)
-
-
-@op("torch.addr", "torch.Tensor.addr")
-def addr(at: OpContext, input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Value = None, alpha: Value = None) -> Value:
-    """Add to the outer product of two vectors.
-
-    input broadcasts to (n, m), vec1 (n,), vec2 (m,) -> (n, m)
-    Source: PyTorch documentation, torch.addr.
-    """
-    return added(at, input, outer(at, vec1, vec2), vec1, vec2)
-
-
-@op("torch.baddbmm", "torch.Tensor.baddbmm")
-def baddbmm(
-    at: OpContext, input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Value = None, alpha: Value = None
-) -> Value:
-    """Add to the product of batches of matrices.
-
-    input broadcasts to (b, n, p), batch1 (b, n, m), batch2 (b, m, p) -> (b, n, p)
-    Conflict: a rank is not 3; b or m differs; input does not broadcast.
-    Source: PyTorch documentation, torch.baddbmm.
-    """
-    return added(at, input, bmm(at, batch1, batch2), batch1, batch2)
-
-
-@op("torch.addbmm", "torch.Tensor.addbmm")
-def addbmm(
-    at: OpContext, input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Value = None, alpha: Value = None
-) -> Value:
-    """Add to the sum of a batch of matrix products.
-
-    input broadcasts to (n, p), batch1 (b, n, m), batch2 (b, m, p) -> (n, p)
-    Source: PyTorch documentation, torch.addbmm.
-    """
-    result = bmm(at, batch1, batch2)
-    assert isinstance(result, Tensor)
-    return added(at, input, at.tensor(result.shape.items[1:], result), batch1, batch2)
-
-
-def added(at: OpContext, input: Tensor, result: Value, *factors: Tensor) -> Tensor:
-    """`result`, to which `input` must broadcast."""
-    assert isinstance(result, Tensor)
-    broadcast_into(at, result.shape, at.shape(input), factors[0], input)
-    return at.tensor(result.shape, result, kind=promote((input, *factors))[0])
-
-
 @op("torch.nn.functional.linear")
 def linear(at: OpContext, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Value:
     """Apply a learned map to the last axis.
@@ -324,7 +257,7 @@ def linear(at: OpContext, input: Tensor, weight: Tensor, bias: Tensor | None = N
 
 
 @op("torch.tensordot", "numpy.tensordot")
-def tensordot(at: OpContext, a: Tensor, b: Tensor, dims: Value = 2) -> Value:
+def tensordot(at: OpContext, a: Tensor, b: Tensor, dims: Value | None = None) -> Value:
     """Sum over several axes of both at once.
 
     dims n: the last n of a with the first n of b; dims ((i, …), (j, …)): those axes, in pairs
@@ -347,8 +280,8 @@ def tensordot(at: OpContext, a: Tensor, b: Tensor, dims: Value = 2) -> Value:
     return product(at, kept, a, b)
 
 
-def _summed(at: OpContext, dims: object, rank: int) -> tuple[list[int], list[int]]:
-    if dims == 2:
+def _summed(at: OpContext, dims: Value | None, rank: int) -> tuple[list[int], list[int]]:
+    if dims is None:
         return [rank - 2, rank - 1], [0, 1]
     if isinstance(dims, Seq) and len(dims.items) == 2:
         ours, theirs = (axes_of(at, item) or () for item in dims.items)
@@ -357,7 +290,7 @@ def _summed(at: OpContext, dims: object, rank: int) -> tuple[list[int], list[int
         return list(ours), list(theirs)
     if isinstance(dims, Seq):
         at.lost("`dims` is no pair")
-    count = whole(at, dims) if dims is not None else None
+    count = whole(at, dims)
     number = count.value if count is not None else None
     if number is None:
         at.lost("`dims` is not known")
@@ -439,7 +372,7 @@ def trace(at: OpContext, input: Tensor) -> Value:
 
 
 @op("torch.cdist")
-def cdist(at: OpContext, x1: Tensor, x2: Tensor, p: Value = None, compute_mode: Value = None) -> Value:
+def cdist(at: OpContext, x1: Tensor, x2: Tensor, p: Value = NONE, compute_mode: Value = NONE) -> Value:
     """The distances between all rows of two batches.
 
     x1 (*b, n, m), x2 (*b, p, m) -> (*b, n, p)

@@ -12,6 +12,7 @@ from shapedoc.ops.axes import position, positions, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.pointwise import named
+from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 
 __all__ = ["chunk", "split", "unbind"]
@@ -175,15 +176,14 @@ def select(at: OpContext, input: Tensor, dim: int, index: Value) -> Value:
     Source: PyTorch documentation, torch.select.
     """
     place, axis = _cut(at, input, dim)
-    number = whole(at, index)
-    if number is not None and number.const is not None and axis.dim.const is not None:
-        if not -axis.dim.const <= number.const < axis.dim.const:
-            at.conflict("index-out-of-range", [input], axes=(place,), dims=(number, axis.dim))
+    number, size = whole(at, index), axis.dim.const
+    if number is not None and number.const is not None and size is not None and not -size <= number.const < size:
+        at.conflict("index-out-of-range", [input], axes=(place,), dims=(number, axis.dim))
     return at.tensor(replaced(at.shape(input).items, place), input)
 
 
 @op(*named("tril triu", "torch", "torch.Tensor", "numpy"))
-def triangle(at: OpContext, input: Tensor, diagonal: Value = NoneValue()) -> Value:
+def triangle(at: OpContext, input: Tensor, diagonal: Value = NONE) -> Value:
     """Put zeros on one side of a diagonal of the last two axes.
 
     input (*, n, m) -> (*, n, m)

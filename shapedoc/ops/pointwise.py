@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapedoc.core.value import Bool, Dtype, Kind, NoneValue, Str, Tensor, Value
+from shapedoc.core.value import Bool, Dtype, Kind, Str, Tensor, Value
 from shapedoc.ops.axes import positions
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 
-__all__ = ["binary", "kind_of_dtype", "named", "promote", "unary"]
+__all__ = ["binary", "kind_of_dtype", "named", "promote", "same", "unary"]
 
 _RANKING: tuple[Kind, ...] = ("bool", "int", "float", "complex")
 
@@ -30,7 +31,7 @@ def promote(tensors: Iterable[Tensor]) -> tuple[Kind, Tensor]:
     return max(kinds, key=_RANKING.index), like
 
 
-def _same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
+def same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
     return at.tensor(at.shape(input), input, kind=kind, order=input.order)
 
 
@@ -56,7 +57,7 @@ def unary(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> V
     input (*) -> (*)
     Source: PyTorch documentation, torch, pointwise ops.
     """
-    return _same(at, input)
+    return same(at, input)
 
 
 @op(
@@ -83,7 +84,7 @@ def unary_float(at: OpContext, input: Tensor, *options: Value, **settings: Value
     input (*) -> (*)
     Source: PyTorch documentation, torch, pointwise ops; torch.nn.functional, non-linear activations, dropout.
     """
-    return _same(at, input, "complex" if input.kind == "complex" else "float")
+    return same(at, input, "complex" if input.kind == "complex" else "float")
 
 
 @op(
@@ -97,7 +98,7 @@ def unary_bool(at: OpContext, input: Tensor) -> Value:
     input (*) -> (*), of truth values
     Source: PyTorch documentation, torch, comparison ops.
     """
-    return _same(at, input, "bool")
+    return same(at, input, "bool")
 
 
 @op(
@@ -246,7 +247,7 @@ def lerp(at: OpContext, input: Tensor, end: Tensor, weight: Tensor) -> Value:
 
 
 @op(*named("addcmul addcdiv", "torch", "torch.Tensor"))
-def addcmul(at: OpContext, input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Value = NoneValue()) -> Value:
+def addcmul(at: OpContext, input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Value = NONE) -> Value:
     """Add a product or a quotient.
 
     input (*), tensor1 (*), tensor2 (*) -> their broadcast
@@ -256,9 +257,7 @@ def addcmul(at: OpContext, input: Tensor, tensor1: Tensor, tensor2: Tensor, *, v
 
 
 @op("torch.nn.functional.normalize")
-def normalize(
-    at: OpContext, input: Tensor, p: Value = NoneValue(), dim: Value = NoneValue(), eps: Value = NoneValue()
-) -> Value:
+def normalize(at: OpContext, input: Tensor, p: Value = NONE, dim: Value = NONE, eps: Value = NONE) -> Value:
     """Divide by the norm along an axis (1 by default).
 
     input (*) -> (*)
@@ -266,94 +265,7 @@ def normalize(
     Source: PyTorch documentation, torch.nn.functional.normalize.
     """
     positions(at, input, dim, default=1)
-    return _same(at, input)
-
-
-@op(*named("fill_ copy_ zero_ normal_ uniform_ exponential_ random_", "torch.Tensor"))
-def overwrite(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
-    """Put other elements in place.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.fill_, torch.Tensor.normal_.
-    """
-    return _identity(at, input)
-
-
-def _identity(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
-    result = _same(at, input, kind)
-    result.learned = input.learned
-    return result
-
-
-@op(
-    *named(
-        "detach clone cpu cuda requires_grad_ data real pin_memory share_memory_",
-        "torch.Tensor",
-    ),
-    *named("detach clone real", "torch"),
-    *named("copy real imag asarray asanyarray", "numpy"),
-    *named("copy real", "numpy.ndarray"),
-    "copy.copy",
-    "copy.deepcopy",
-)
-def identity(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
-    """The same elements, perhaps elsewhere.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.
-    """
-    return _identity(at, input)
-
-
-@op(*named("float double half bfloat16", "torch.Tensor"))
-def to_float(at: OpContext, input: Tensor, **settings: Value) -> Value:
-    """The elements as real numbers.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.float.
-    """
-    return _identity(at, input, "float")
-
-
-@op(*named("int long short char byte", "torch.Tensor"))
-def to_int(at: OpContext, input: Tensor, **settings: Value) -> Value:
-    """The elements as whole numbers.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.long.
-    """
-    return _identity(at, input, "int")
-
-
-@op("torch.Tensor.bool")
-def to_bool(at: OpContext, input: Tensor, **settings: Value) -> Value:
-    """The elements as truth values.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.bool.
-    """
-    return _identity(at, input, "bool")
-
-
-@op(*named("to type type_as", "torch.Tensor"), "numpy.ndarray.astype", "numpy.astype")
-def to(at: OpContext, input: Tensor, *target: Value, **settings: Value) -> Value:
-    """The elements as another dtype, on another device, or both as those of another tensor.
-
-    input (*) -> (*)
-    Source: PyTorch documentation, torch.Tensor.to.
-    """
-    value = at.bound.get("target")
-    given = [*target, *settings.values()]
-    kind: Kind | None = None
-    for item in _flat(value, given):
-        found = kind_of_dtype(item)
-        kind = found if found is not None else kind
-    return _identity(at, input, kind)
-
-
-def _flat(value: Value | None, given: list[Value]) -> list[Value]:
-    items = getattr(value, "items", None)
-    return [*(items if isinstance(items, tuple) else ()), *given]
+    return same(at, input)
 
 
 def kind_of_dtype(value: Value) -> Kind | None:

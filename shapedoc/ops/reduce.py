@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.activations import implicit_axis
-from shapedoc.ops.axes import position, positions, reduced
+from shapedoc.ops.axes import reduced
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.pointwise import kind_of_dtype, named, promote
 from shapedoc.ops.registry import op
 
-__all__ = ["extreme", "softmax", "sum_"]
+__all__ = ["extreme", "pair", "sum_", "summed_kind"]
 
 
 def _reduce(at: OpContext, input: Tensor, dim: Value | None, keepdim: bool | None, kind: Kind) -> Tensor:
     return at.tensor(reduced(at, input, dim, keepdim), input, kind=kind)
 
 
-def _summed_kind(input: Tensor, dtype: Value | None) -> Kind:
+def summed_kind(input: Tensor, dtype: Value | None) -> Kind:
     given = kind_of_dtype(dtype) if dtype is not None else None
     return given or ("int" if input.kind == "bool" else input.kind)
 
@@ -33,7 +32,7 @@ def sum_(
     Conflict: an axis does not exist or is named twice.
     Source: PyTorch documentation, torch.sum.
     """
-    return _reduce(at, input, dim, keepdim, _summed_kind(input, dtype))
+    return _reduce(at, input, dim, keepdim, summed_kind(input, dtype))
 
 
 @op(*named("sum nansum prod nanprod", "numpy"), *named("sum prod", "numpy.ndarray"))
@@ -47,7 +46,7 @@ def numpy_sum(
     Conflict: an axis does not exist or is named twice.
     Source: NumPy reference, numpy.sum.
     """
-    return at.tensor(reduced(at, a, dim, keepdim, empty_is_all=False), a, kind=_summed_kind(a, dtype))
+    return at.tensor(reduced(at, a, dim, keepdim, empty_is_all=False), a, kind=summed_kind(a, dtype))
 
 
 @op(*named("mean nanmean", "torch", "torch.Tensor"))
@@ -160,19 +159,6 @@ def mode(at: OpContext, input: Tensor, dim: int = -1, keepdim: bool = False) -> 
     return pair(at, input, Int(Dim.of(dim)), keepdim)
 
 
-@op(*named("cummax cummin", "torch", "torch.Tensor"))
-def cummax(at: OpContext, input: Tensor, dim: int) -> Value:
-    """The extreme up to each element along an axis, with its place.
-
-    input (*) -> values and indices (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.cummax.
-    """
-    position(at, input, dim)
-    shape = at.shape(input)
-    return Seq((at.tensor(shape, input), at.tensor(shape, input, kind="int")), names=("values", "indices"))
-
-
 @op(*named("argmax argmin", "torch", "torch.Tensor"))
 def argmax(at: OpContext, input: Tensor, dim: int | None = None, keepdim: bool = False) -> Value:
     """Where the largest or smallest element stands, along one axis or in all.
@@ -253,7 +239,7 @@ def prod(
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.prod.
     """
-    return _reduce(at, input, at.bound.get("dim"), keepdim, _summed_kind(input, dtype))
+    return _reduce(at, input, at.bound.get("dim"), keepdim, summed_kind(input, dtype))
 
 
 @op(*named("std var", "torch", "torch.Tensor"))
@@ -322,90 +308,3 @@ def linalg_norm(
     Source: PyTorch documentation, torch.linalg.norm.
     """
     return _reduce(at, input, dim, keepdim, "float")
-
-
-@op(*named("softmax log_softmax", "torch", "torch.Tensor"), *named("softmax log_softmax", "torch.special"))
-def softmax(at: OpContext, input: Tensor, dim: int, dtype: Value | None = None) -> Value:
-    """Normalise along one axis.
-
-    input (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.softmax.
-    """
-    position(at, input, dim)
-    return at.tensor(at.shape(input), input, kind="float")
-
-
-@op(*named("softmax softmin log_softmax", "torch.nn.functional"))
-def functional_softmax(
-    at: OpContext, input: Tensor, dim: int | None = None, _stacklevel: Value | None = None, dtype: Value | None = None
-) -> Value:
-    """Normalise along one axis; without `dim`, along one that the rank decides, which is reported.
-
-    input (*) -> (*)
-    Conflict: the axis does not exist; no axis is given ("implicit-softmax-axis", which raises nothing: axis 0 of a
-    tensor with 0, 1 or 3 axes, axis 1 of others).
-    Source: PyTorch documentation, torch.nn.functional.softmax.
-    """
-    if dim is None:
-        implicit_axis(at, input)
-    else:
-        position(at, input, dim)
-    return at.tensor(at.shape(input), input, kind="float")
-
-
-@op("torch.nn.functional.gumbel_softmax")
-def gumbel_softmax(
-    at: OpContext, logits: Tensor, tau: Value | None = None, hard: Value | None = None, eps: Value | None = None,
-    dim: int = -1
-) -> Value:  # fmt: skip
-    """Sample from a relaxed choice along one axis.
-
-    logits (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.nn.functional.gumbel_softmax.
-    """
-    position(at, logits, dim)
-    return at.tensor(at.shape(logits), logits, kind="float")
-
-
-@op(*named("cumsum cumprod", "torch", "torch.Tensor"))
-def cumsum(at: OpContext, input: Tensor, dim: int, *, dtype: Value | None = None) -> Value:
-    """Accumulate along one axis.
-
-    input (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.cumsum.
-    """
-    position(at, input, dim)
-    return at.tensor(at.shape(input), input, kind=_summed_kind(input, dtype))
-
-
-@op("torch.logcumsumexp", "torch.Tensor.logcumsumexp")
-def logcumsumexp(at: OpContext, input: Tensor, dim: int) -> Value:
-    """Accumulate the logarithm of a sum of exponentials along one axis.
-
-    input (*) -> (*)
-    Conflict: the axis does not exist.
-    Source: PyTorch documentation, torch.logcumsumexp.
-    """
-    position(at, input, dim)
-    return at.tensor(at.shape(input), input, kind="float")
-
-
-@op(*named("cumsum cumprod", "numpy", "numpy.ndarray"))
-def numpy_cumsum(at: OpContext, a: Tensor, dim: Value | None = None, dtype: Value | None = None) -> Value:
-    """Accumulate along one axis; without one, over the flattened array.
-
-    a (*) -> (*), or (n,)
-    Conflict: the axis does not exist.
-    Source: NumPy reference, numpy.cumsum.
-    """
-    kind = _summed_kind(a, dtype)
-    if dim is None or isinstance(dim, NoneValue):
-        total = at.axis(1)
-        for axis in at.axes(a):
-            total = at.axis(total.dim * axis.dim)
-        return at.tensor((total,), a, kind=kind)
-    positions(at, a, dim)
-    return at.tensor(at.shape(a), a, kind=kind)

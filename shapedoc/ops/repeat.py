@@ -9,6 +9,7 @@ from shapedoc.core.value import NoneValue, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, is_sizes, whole
+from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
 
@@ -143,8 +144,8 @@ def times(count: Dim, axis: Axis) -> Axis:
 
 @op("torch.repeat_interleave", "torch.Tensor.repeat_interleave", "numpy.repeat", "numpy.ndarray.repeat")
 def repeat_interleave(
-    at: OpContext, input: Tensor, repeats: Value = NoneValue(), dim: int | None = None, *,
-    output_size: Value = NoneValue()
+    at: OpContext, input: Tensor, repeats: Value = NONE, dim: int | None = None, *,
+    output_size: Value = NONE
 ) -> Value:  # fmt: skip
     """Copy every element along an axis; without one, of the flattened tensor.
 

@@ -59,7 +59,9 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
         # Every phase of an axis has as many elements where the step divides it, as for rotary halves.
         if lower.const < step.const:
             return at.sizes.floordiv(size, step, line=at.line)
-    return at.sizes.floordiv(length + step - 1, step, line=at.line) if length.divide(step) is None else length.divide(step)
+    return (
+        at.sizes.floordiv(length + step - 1, step, line=at.line) if length.divide(step) is None else length.divide(step)
+    )
 
 
 def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:

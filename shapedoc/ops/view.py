@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
@@ -158,9 +159,7 @@ def _checked(
     return groups.axes
 
 
-def _solved(
-    at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[Axis]
-) -> tuple[list[Axis], Sameness]:
+def _solved(at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[Axis]) -> tuple[list[Axis], Sameness]:
     """The wanted axes with -1 worked out, and whether the numbers of elements agree."""
     ours, theirs = [a.dim for a in old], []
     for axis in wanted:
@@ -230,7 +229,7 @@ def _check_memory(at: OpContext, input: Tensor, old: Sequence[Axis], groups: Reg
     real = [i for i, axis in enumerate(old) if axis.dim != ONE]
     rank = {i: r for r, i in enumerate(sorted(real, key=lambda i: order[i]))}
     for source in groups.sources:
-        for one, other in zip(source, source[1:], strict=False):
+        for one, other in pairwise(source):
             if rank[other] != rank[one] + 1 and all(_counted(old[i]) for i in (one, other)):
                 at.conflict("view-after-transpose", [input], axes=(one, other), dims=(old[one].dim, old[other].dim))
                 return

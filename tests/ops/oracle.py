@@ -122,8 +122,10 @@ def _call(name: str, call: Call, device: str) -> object:
         kwargs = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
     owner, _, member = name.rpartition(".")
     if member in ("setitem", "__setitem__"):
-        operator.setitem(*args)
-        return args[0]
+        target, index, value = args
+        assert isinstance(target, torch.Tensor | np.ndarray)
+        target[index] = value
+        return target
     if owner in ("torch.Tensor", "numpy.ndarray"):
         found = getattr(args[0], member)
         return found(*args[1:], **kwargs) if callable(found) else found
@@ -139,7 +141,7 @@ def _named(values: Mapping[str, object], device: str) -> dict[str, object]:
     return {k: _one(v, device) for k, v in values.items()}
 
 
-def _plain(values: Sequence[object], device: str) -> list:
+def _plain(values: Sequence[object], device: str) -> list[object]:
     return [_one(v, device) for v in values]
 
 

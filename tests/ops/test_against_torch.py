@@ -16,7 +16,7 @@ from shapedoc.core.dim import Sym
 from shapedoc.core.value import Seq, Tensor
 from shapedoc.ops import table
 from tests.ops.drawing import Call, Draw, Sample
-from tests.ops.oracle import Raised, Shaped, real, real_layer
+from tests.ops.oracle import Raised, Result, Shaped, real, real_layer
 from tests.ops.subject import Answer, Hidden, answer, contradiction, difference
 
 # Rounds for each name of an op: many for one that has few, and so many at least.
@@ -46,19 +46,35 @@ def entries() -> Iterator[tuple[str, tuple[str, ...], str, bool]]:
 ENTRIES = sorted(entries())
 
 
-@pytest.mark.parametrize(("key", "names", "family", "layer"), ENTRIES, ids=[e[0] for e in ENTRIES])
-def test_agrees(key: str, names: tuple[str, ...], family: str, layer: bool) -> None:
+Drawn = tuple[str, Call, dict[int, Sym], Result]
+
+
+@lru_cache(maxsize=4)
+def drawn(key: str, names: tuple[str, ...], family: str, layer: bool) -> list[Drawn]:
+    """Calls of an op under all its names, with the symbols of their sizes and what really comes out."""
     sample = samples(family).get(key)
     assert sample is not None, f"no sample for {key} in tests/ops/samples/{family}.py"
-    rounds = max(LEAST, ROUNDS // len(names))
-    right = missed = made = silent = 0
-    faults: list[str] = []
+    calls: list[Drawn] = []
     for name in names:
-        for seed in range(rounds):
+        for seed in range(max(LEAST, ROUNDS // len(names))):
             symbols: dict[int, Sym] = {}
             call = sample(Draw(name, seed, symbols))
-            result = real_layer(name, call) if layer else real(name, call)
-            made += 1
+            calls.append((name, call, symbols, real_layer(name, call) if layer else real(name, call)))
+    return calls
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[e[0] for e in ENTRIES])
+class TestEntry:
+    def test_agrees(self, entry: tuple[str, tuple[str, ...], str, bool]) -> None:
+        """It raises where a loud conflict is said, and only there; shapes and kinds are the same.
+
+        So it is with numbers for sizes, and with names.
+        """
+        key, _, _, layer = entry
+        calls = drawn(*entry)
+        right = missed = silent = 0
+        faults: list[str] = []
+        for name, call, symbols, result in calls:
             ours = answer(name, call, layer=layer)
             if isinstance(result, Raised):
                 missed += not ours.loud
@@ -71,10 +87,28 @@ def test_agrees(key: str, names: tuple[str, ...], family: str, layer: bool) -> N
                 named = answer(name, call, symbols, layer=layer)
                 silent += named.unknown
                 faults.extend(disagreements(name, call, named, result, key, "names"))
-    assert not faults, f"{len(faults)} of {made}:\n" + "\n".join(faults[:6])
-    assert right, "no call is a right one"
-    assert missed <= made * 0.1, f"{missed} of {made} calls raise and are not understood"
-    assert key in SILENT or silent <= right * 0.25, f"{silent} of {right} right calls are unknown when sizes have names"
+        assert not faults, f"{len(faults)} of {len(calls)}:\n" + "\n".join(faults[:6])
+        assert right, "no call is a right one"
+        assert missed <= len(calls) * 0.1, f"{missed} of {len(calls)} calls raise and are not understood"
+        assert key in SILENT or silent <= right * 0.25, f"{silent} of {right} right calls are unknown with names"
+
+    def test_says_nothing_false_of_what_is_hidden(self, entry: tuple[str, tuple[str, ...], str, bool]) -> None:
+        """Of a call that works, with sizes, leading axes or shapes unknown, nothing false is said or learnt."""
+        layer = entry[3]
+        faults: list[str] = []
+        for i, (name, call, _, result) in enumerate(drawn(*entry)):
+            if isinstance(result, Raised) or call.assumes:
+                continue
+            hidden = Hidden(f"{name} {i}")
+            ours = answer(name, call, layer=layer, hidden=hidden)
+            found = [f"works, but we say {said(ours)}"] if ours.loud else []
+            taught = [contradiction(ours, tensor.shape, shape) for tensor, shape in hidden.tensors]
+            found += [f"teaches {text}" for text in taught if text]
+            text = falsehood(ours, ours.verdict.value, result)
+            found += [f"gives {text}"] if text else []
+            shapes = ", ".join(str(t.shape) for t, _ in hidden.tensors)
+            faults += [f"{shown(name, call)} of {shapes}\n  {text}" for text in found]
+        assert not faults, f"{len(faults)}:\n" + "\n".join(faults[:6])
 
 
 def disagreements(name: str, call: Call, ours: Answer, result: object, key: str, mode: str) -> list[str]:
@@ -97,33 +131,10 @@ def shown(name: str, call: Call) -> str:
 
 def said(ours: Answer) -> str:
     verdict = ours.verdict
-    reason = getattr(verdict, "reason", None) or getattr(verdict, "problems", None) or getattr(verdict.value, "shape", "")
+    reason = (
+        getattr(verdict, "reason", None) or getattr(verdict, "problems", None) or getattr(verdict.value, "shape", "")
+    )
     return f"{type(verdict).__name__}: {reason}"
-
-
-@pytest.mark.parametrize(("key", "names", "family", "layer"), ENTRIES, ids=[e[0] for e in ENTRIES])
-def test_says_nothing_false_of_what_is_hidden(key: str, names: tuple[str, ...], family: str, layer: bool) -> None:
-    """Of a call that works, with sizes, leading axes or whole shapes unknown, nothing false is said or learnt."""
-    sample = samples(family).get(key)
-    assert sample is not None, f"no sample for {key} in tests/ops/samples/{family}.py"
-    faults: list[str] = []
-    for name in names:
-        for seed in range(max(LEAST, ROUNDS // len(names))):
-            call = sample(Draw(name, seed, {}))
-            result = real_layer(name, call) if layer else real(name, call)
-            if isinstance(result, Raised) or call.assumes:
-                continue
-            hidden = Hidden(f"{name} {seed}")
-            ours = answer(name, call, layer=layer, hidden=hidden)
-            where = f"{shown(name, call)} of {', '.join(str(t.shape) for t, _ in hidden.tensors)}\n  "
-            if ours.loud:
-                faults.append(f"{where}works, but we say {said(ours)}")
-            for tensor, shape in hidden.tensors:
-                text = contradiction(ours, tensor.shape, shape)
-                faults.extend([f"{where}teaches {text}"] if text else [])
-            text = falsehood(ours, ours.verdict.value, result)
-            faults.extend([f"{where}gives {text}"] if text else [])
-    assert not faults, f"{len(faults)}:\n" + "\n".join(faults[:6])
 
 
 def falsehood(ours: Answer, value: object, theirs: object) -> str:

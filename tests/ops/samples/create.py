@@ -36,7 +36,9 @@ def full(draw: Draw) -> Call:
 
 def like(draw: Draw) -> Call:
     kwargs = dtype(draw) if "rand" not in draw.name else {}
-    return Call((T(draw.shape(0, 4), "float" if "rand" in draw.name else draw.sampled(["float", "int", "bool"])),), kwargs)
+    return Call(
+        (T(draw.shape(0, 4), "float" if "rand" in draw.name else draw.sampled(["float", "int", "bool"])),), kwargs
+    )
 
 
 def full_like(draw: Draw) -> Call:
@@ -51,61 +53,6 @@ def new_sizes(draw: Draw) -> Call:
 
 def new_full(draw: Draw) -> Call:
     return Call((T([2], draw.sampled(["float", "int"])), tuple(draw.shape(0, 3)), 1), dtype(draw))
-
-
-def nested(draw: Draw, depth: int, sizes: list[int]) -> object:
-    """Lists of lists of numbers."""
-    if depth == len(sizes):
-        return draw.number(0, 9)
-    return [nested(draw, depth + 1, sizes) for _ in range(int(sizes[depth]))]
-
-
-def data(draw: Draw) -> object:
-    sizes = [draw.number(1, 3) for _ in range(draw.number(0, 3))]
-    made = nested(draw, 0, sizes)
-    if draw.maybe() and len(sizes) == 1:
-        made = [0.5, *[1] * (sizes[0] - 1)]
-    return made
-
-
-def tensor(draw: Draw) -> Call:
-    if draw.name == "torch.from_numpy":
-        return Call((T(draw.shape(0, 3), array=True),))
-    if draw.wrong():
-        return Call(([[1, 2], 3],))
-    return Call((data(draw),), dtype(draw))
-
-
-def array(draw: Draw) -> Call:
-    if draw.wrong():
-        return Call(([[1, 2], 3],))
-    if draw.maybe():
-        shape = draw.shape(0, 2)
-        return Call(([T(shape), T(shape)],))
-    return Call((data(draw),), dtype(draw))
-
-
-def new_tensor(draw: Draw) -> Call:
-    return Call((T([2], "float"), data(draw)))
-
-
-def randint(draw: Draw) -> Call:
-    shape = tuple(draw.shape(0, 3))
-    return Call((0, 9, shape) if draw.maybe() else (9, shape))
-
-
-def randint_like(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 3), draw.sampled(["float", "int"])), 9))
-
-
-def normal(draw: Draw) -> Call:
-    if draw.maybe():
-        return Call((0.0, 1.0, tuple(draw.shape(0, 3))))
-    return Call((T(draw.shape(0, 3)), 1.0))
-
-
-def randperm(draw: Draw) -> Call:
-    return Call((draw.size(),))
 
 
 def arange(draw: Draw) -> Call:
@@ -144,57 +91,15 @@ def one_hot(draw: Draw) -> Call:
     return Call((T(draw.shape(0, 3), "int"), draw.size()))
 
 
-def multinomial(draw: Draw) -> Call:
-    shape = draw.shape(1, 3 if draw.wrong() else 2)
-    return Call((T(shape), draw.number(1, int(shape[-1]))))
-
-
-def bernoulli(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 3)),))
-
-
-def to_numpy(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 3), draw.sampled(["float", "int"])),))
-
-
-def constructed(draw: Draw) -> Call:
-    if draw.maybe():
-        return Call(draw.shape(1, 3))
-    return Call(([[0, 1, 2], [3, 4, 5]][: draw.number(1, 2)],))
-
-
-def parameter(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 3)),))
-
-
-def complex_(draw: Draw) -> Call:
-    shape = draw.shape(0, 3)
-    return Call((T(shape), T(draw.spoilt([*shape, 2])[: len(shape)] if draw.wrong() else shape)))
-
-
-def as_complex(draw: Draw) -> Call:
-    return Call((T([*draw.shape(0, 3), 3 if draw.wrong() else 2]),))
-
-
-def as_real(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 3), "complex"),))
-
-
 SAMPLES: dict[str, Sample] = {
     "torch.zeros": spread,
     "numpy.zeros": together,
     "torch.full": full,
     "numpy.full": full,
     "torch.zeros_like": like,
-    "torch.rand_like": like,
-    "torch.randint_like": randint_like,
     "torch.full_like": full_like,
     "torch.Tensor.new_zeros": new_sizes,
     "torch.Tensor.new_full": new_full,
-    "torch.Tensor.new_tensor": new_tensor,
-    "torch.randint": randint,
-    "torch.normal": normal,
-    "torch.randperm": randperm,
     "torch.arange": arange,
     "torch.range": torch_range,
     "torch.linspace": linspace,
@@ -204,16 +109,4 @@ SAMPLES: dict[str, Sample] = {
     "numpy.tri": square,
     "torch.tril_indices": triangle,
     "torch.nn.functional.one_hot": one_hot,
-    "torch.multinomial": multinomial,
-    "torch.bernoulli": bernoulli,
-    "torch.tensor": tensor,
-    "numpy.array": array,
-    "torch.Tensor.numpy": to_numpy,
-    "torch.Tensor": constructed,
-    "torch.LongTensor": constructed,
-    "torch.BoolTensor": constructed,
-    "torch.nn.Parameter": parameter,
-    "torch.complex": complex_,
-    "torch.view_as_complex": as_complex,
-    "torch.view_as_real": as_real,
 }

@@ -33,21 +33,6 @@ def exact(*shapes: str, kinds: tuple[str, ...] = ()) -> Sample:
     return sample
 
 
-def added(result: str, *shapes: str) -> Sample:
-    """A tensor that broadcasts to the result, and factors."""
-
-    def sample(draw: Draw) -> Call:
-        sizes = {c: draw.size() for c in sorted(set("".join(shapes)))}
-        first = draw.broadcastable([sizes[c] for c in result])
-        drawn = [first, *([sizes[c] for c in shape] for shape in shapes)]
-        if draw.wrong():
-            i = draw.number(0, len(drawn) - 1)
-            drawn[i] = draw.spoilt(drawn[i])
-        return Call([T(s) for s in drawn])
-
-    return sample
-
-
 def numpy_dot(draw: Draw) -> Call:
     m = draw.size()
     left = draw.sampled([[], [m], [*draw.shape(1, 2), m]])
@@ -143,11 +128,6 @@ SAMPLES: dict[str, Sample] = {
     "torch.inner": inner,
     "torch.outer": exact("n", "m"),
     "numpy.outer": numpy_outer,
-    "torch.addmm": added("np", "nm", "mp"),
-    "torch.addmv": added("n", "nm", "m"),
-    "torch.addr": added("nm", "n", "m"),
-    "torch.baddbmm": added("bnp", "bnm", "bmp"),
-    "torch.addbmm": added("np", "bnm", "bmp"),
     "torch.nn.functional.linear": linear,
     "torch.tensordot": tensordot,
     "torch.kron": kron,

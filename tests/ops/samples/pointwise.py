@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from tests.ops.drawing import Call, D, Draw, Sample, T
+from shapedoc.core.value import Kind
+from tests.ops.drawing import Call, Draw, Sample, T
 
 __all__ = ["SAMPLES"]
 
-# What some functions need besides the tensor.
 _EXTRA: dict[str, tuple[object, ...]] = {
     "threshold": (0.1, 0.2),
     "hardtanh": (-1.0, 1.0),
     "fill_": (1.0,),
 }
 _WHOLE = ("bitwise", "invert", "gcd", "lcm", "shift", "and_", "or_", "xor")
-_REAL = ("nan_to_num", "fix", "sinc", "float_power", "ldexp")
 
 
 def unary(draw: Draw) -> Call:
     stem = draw.name.rsplit(".", 1)[-1]
-    kind = "int" if any(w in draw.name for w in _WHOLE) else "float"
+    kind: Kind = "int" if any(w in draw.name for w in _WHOLE) else "float"
     return Call((T(draw.shape(0, 4), kind), *_EXTRA.get(stem, ())))
 
 
 def unary_float(draw: Draw) -> Call:
-    kinds = ["float"] if ".functional." in draw.name or draw.name.startswith(("torch.selu", "torch.celu")) else []
+    kinds: list[Kind] = (
+        ["float"] if ".functional." in draw.name or draw.name.startswith(("torch.selu", "torch.celu")) else []
+    )
     if "dropout" in draw.name:
         return Call((T(draw.shape(0, 4)), 0.5, draw.maybe()))
-    return Call((T(draw.shape(0, 4), draw.sampled(kinds or ["float", "int"])),))
+    return Call((T(draw.shape(0, 4), draw.sampled(kinds or list[Kind](("float", "int")))),))
 
 
 def unary_bool(draw: Draw) -> Call:
@@ -36,7 +37,7 @@ def unary_bool(draw: Draw) -> Call:
 def pair(draw: Draw) -> tuple[object, object]:
     """Two operands: two tensors, or a tensor and a number."""
     whole = any(w in draw.name for w in _WHOLE)
-    kinds = ["int"] if whole else ["float", "int"]
+    kinds: list[Kind] = ["int"] if whole else ["float", "int"]
     shape = draw.shape(0, 4)
     left, right = shape, draw.broadcastable(shape)
     if draw.wrong() and shape:
@@ -68,7 +69,7 @@ def divide(draw: Draw) -> Call:
 def binary_float(draw: Draw) -> Call:
     shape = draw.shape(0, 4)
     right = draw.spoilt(shape) if draw.wrong() and shape else draw.broadcastable(shape)
-    kind = "int" if draw.name.endswith("ldexp") else "float"
+    kind: Kind = "int" if draw.name.endswith("ldexp") else "float"
     return Call((T(shape), T(right, kind)))
 
 
@@ -125,31 +126,6 @@ def normalize(draw: Draw) -> Call:
     return Call((T(shape),), {"dim": draw.any_axis(len(shape))})
 
 
-def overwrite(draw: Draw) -> Call:
-    shape = draw.shape(0, 3)
-    stem = draw.name.rsplit(".", 1)[-1]
-    return Call((T(shape), *({"fill_": (1.0,), "copy_": (T(shape),)}.get(stem, ()))))
-
-
-def identity(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 4)),))
-
-
-def convert(draw: Draw) -> Call:
-    return Call((T(draw.shape(0, 4), draw.sampled(["float", "int", "bool"])),))
-
-
-def to(draw: Draw) -> Call:
-    tensor = T(draw.shape(0, 3), draw.sampled(["float", "int"]))
-    dtype = D(draw.sampled(["float64", "int64", "bool_" if "numpy" in draw.name else "bool"]))
-    stem = draw.name.rsplit(".", 1)[-1]
-    if stem == "type_as":
-        return Call((tensor, T([2], draw.sampled(["float", "int"]))))
-    if stem == "to" and draw.maybe():
-        return Call((tensor, draw.sampled(["cpu", T([1], "int")])))
-    return Call((tensor, dtype))
-
-
 SAMPLES: dict[str, Sample] = {
     "torch.abs": unary,
     "torch.exp": unary_float,
@@ -165,10 +141,4 @@ SAMPLES: dict[str, Sample] = {
     "torch.lerp": three,
     "torch.addcmul": three,
     "torch.nn.functional.normalize": normalize,
-    "torch.Tensor.fill_": overwrite,
-    "torch.Tensor.detach": identity,
-    "torch.Tensor.float": convert,
-    "torch.Tensor.int": convert,
-    "torch.Tensor.bool": convert,
-    "torch.Tensor.to": to,
 }

@@ -57,12 +57,6 @@ def extreme(draw: Draw) -> Call:
     return one_axis(draw)
 
 
-def needs_axis(draw: Draw) -> Call:
-    """Along one axis, which must be given."""
-    shape = draw.shape(0, 4)
-    return Call((T(shape), draw.any_axis(len(shape))))
-
-
 def some_axes(draw: Draw) -> Call:
     """Over axes, which must be given."""
     shape = draw.shape(1, 4)
@@ -89,35 +83,16 @@ def norm(draw: Draw) -> Call:
     return Call((T(shape), *([2] if draw.maybe() and kwargs else [])), kwargs)
 
 
-def softmax(draw: Draw) -> Call:
-    shape = draw.shape(0, 4)
-    if draw.number(0, 4) == 0:
-        return Call((T(shape),))
-    return Call((T(shape),), {"dim": draw.any_axis(len(shape))})
-
-
-def gumbel(draw: Draw) -> Call:
-    shape = draw.shape(1, 4)
-    return Call((T(shape),), {"dim": draw.any_axis(len(shape)), "tau": 0.5})
-
-
-def cumulated(draw: Draw) -> Call:
-    shape = draw.shape(1, 4)
-    return Call((T(shape, draw.sampled(["float", "int"])), *([draw.any_axis(len(shape))] if draw.number(0, 3) else [])))
-
-
 SAMPLES: dict[str, Sample] = {
     "torch.sum": whole_too,
     "numpy.sum": whole_too,
     "torch.mean": over_axes,
     "numpy.mean": over_axes,
     "torch.amax": over_axes,
-    "numpy.max": over_axes,
     "numpy.ndarray.max": over_axes,
     "torch.max": extreme,
     "torch.median": one_axis,
     "torch.mode": one_axis,
-    "torch.cummax": needs_axis,
     "torch.argmax": one_axis,
     "numpy.argmax": one_axis,
     "torch.any": over_axes,
@@ -130,10 +105,4 @@ SAMPLES: dict[str, Sample] = {
     "torch.logsumexp": some_axes,
     "torch.norm": norm,
     "torch.linalg.norm": norm,
-    "torch.softmax": needs_axis,
-    "torch.nn.functional.softmax": softmax,
-    "torch.nn.functional.gumbel_softmax": gumbel,
-    "torch.cumsum": needs_axis,
-    "torch.logcumsumexp": needs_axis,
-    "numpy.cumsum": cumulated,
 }

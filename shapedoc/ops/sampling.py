@@ -1,0 +1,98 @@
+"""Random numbers: of given sizes, around means, drawn with probabilities."""
+
+from __future__ import annotations
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.value import NoneValue, Seq, Tensor, Value
+from shapedoc.ops.context import OpContext
+from shapedoc.ops.create import asked, dtype_of, made
+from shapedoc.ops.needs import NONE
+from shapedoc.ops.pointwise import kind_of_dtype, named
+from shapedoc.ops.registry import op
+
+__all__ = ["normal", "randint"]
+
+
+@op(*named("rand_like randn_like", "torch"))
+def rand_like(at: OpContext, input: Tensor, **settings: Value) -> Value:
+    """Random numbers in a tensor of another's sizes.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.rand_like.
+    """
+    return at.tensor(at.shape(input), input, kind=kind_of_dtype(settings.get("dtype", NoneValue())))
+
+
+@op("torch.randint_like")
+def randint_like(at: OpContext, input: Tensor, low: Value, high: Value = NONE, **settings: Value) -> Value:
+    """Random whole numbers in a tensor of another's sizes and dtype.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.randint_like.
+    """
+    return at.tensor(at.shape(input), input, kind=kind_of_dtype(settings.get("dtype", NoneValue())))
+
+
+@op("torch.randint")
+def randint(at: OpContext, *limits: Value, **settings: Value) -> Value:
+    """Random whole numbers below a limit, in a tensor of these sizes.
+
+    high, size (n, m) -> (n, m); low, high, size (n, m) -> (n, m)
+    Source: PyTorch documentation, torch.randint.
+    """
+    given = limits[0]
+    size = settings.get("size", settings.get("shape"))
+    if size is None and isinstance(given, Seq) and given.items:
+        size = given.items[-1]
+    if size is None:
+        at.lost("the sizes are not known")
+    return made(at, asked(at, size, settings), "int", dtype_of(settings))
+
+
+@op("torch.normal")
+def normal(at: OpContext, mean: Value, std: Value = NONE, *size: Value, **settings: Value) -> Value:
+    """Random numbers around means, in a tensor of their sizes or of given ones.
+
+    mean (*) -> (*); numbers and size (n, m) -> (n, m)
+    Source: PyTorch documentation, torch.normal.
+    """
+    for value in (mean, std):
+        if isinstance(value, Tensor):
+            return at.tensor(at.shape(value), value)
+    return made(at, asked(at, settings.get("size", size[0]), {}), "float", dtype_of(settings))
+
+
+@op("torch.randperm")
+def randperm(at: OpContext, n: Dim, **settings: Value) -> Value:
+    """The numbers below n in random order.
+
+    n -> (n,)
+    Source: PyTorch documentation, torch.randperm.
+    """
+    return made(at, (at.axis(n),), "int", dtype_of(settings))
+
+
+@op("torch.multinomial", "torch.Tensor.multinomial")
+def multinomial(at: OpContext, input: Tensor, num_samples: Dim, replacement: Value = NONE,
+                **settings: Value) -> Value:  # fmt: skip
+    """Draw places along the last axis.
+
+    input (*, n), num_samples k -> (*, k)
+    Conflict: the rank is neither 1 nor 2.
+    Source: PyTorch documentation, torch.multinomial.
+    """
+    at.suffix(input, 1)
+    shape = at.shape(input)
+    if shape.run is None:
+        at.need_rank(input, 1, 2)
+    return at.tensor((*shape.items[:-1], at.axis(num_samples)), input, kind="int")
+
+
+@op("torch.bernoulli", "torch.Tensor.bernoulli", "torch.poisson")
+def bernoulli(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """Random numbers with a parameter for each.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.bernoulli.
+    """
+    return at.tensor(at.shape(input), input)
