@@ -7,6 +7,7 @@ from collections.abc import Callable
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import (
     Bool,
+    Bound,
     DictValue,
     EllipsisValue,
     Float,
@@ -123,7 +124,7 @@ def binop(m: Machine, node: ir.BinOp) -> Value:
 
 def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Value:
     """``a op b`` for anything."""
-    left, right = a.value, b.value
+    left, right = _turned(m, a, b, op), _turned(m, b, a, op)
     if isinstance(left, Symbolic):
         left = _decide(left, right, op)
     if isinstance(right, Symbolic):
@@ -165,6 +166,14 @@ def _decide(value: Symbolic, other: Value, op: str) -> Value:
     if isinstance(other, Symbolic):
         return value.as_tensor() if other.used_as_tensor else Unknown(f"parameter `{value.name}`: a number or a tensor")
     return Unknown(f"parameter `{value.name}`: a number or a tensor")
+
+
+def _turned(m: Machine, arg: Arg, other: Arg, op: str) -> Value:
+    """The operand; ``x.T`` of a parameter that nobody describes is a tensor beside another, or in a product."""
+    match arg.value:
+        case Bound(Symbolic() as owner, ("T" | "mT") as name) if op == "@" or isinstance(other.value, Tensor):
+            return m.operate(f"torch.Tensor.{name}", arg.node, [Arg(owner.as_tensor(), arg.node)])
+    return arg.value
 
 
 def _repeat(m: Machine, seq: Seq, times: Int) -> Value:

@@ -192,6 +192,7 @@ _ALIASES = {
     "a": "input",
     "axes": "dims",
     "axis": "dim",
+    "k": "diagonal",
     "keepdims": "keepdim",
     "shape": "size",
     "size": "shape",
