@@ -122,10 +122,8 @@ def _call(name: str, call: Call, device: str) -> object:
         kwargs = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
     owner, _, member = name.rpartition(".")
     if member in ("setitem", "__setitem__"):
-        target, index, value = args
-        assert isinstance(target, torch.Tensor | np.ndarray)
-        target[index] = value
-        return target
+        operator.methodcaller("__setitem__", *args[1:])(args[0])
+        return args[0]
     if owner in ("torch.Tensor", "numpy.ndarray"):
         found = getattr(args[0], member)
         return found(*args[1:], **kwargs) if callable(found) else found
