@@ -71,7 +71,13 @@ def reversed_axes(at: OpContext, input: Tensor) -> Value:
     input (a, b, c) -> (c, b, a)
     Source: PyTorch documentation, torch.Tensor.T; NumPy reference, numpy.ndarray.T.
     """
-    return permuted(at, input, tuple(reversed(range(len(at.shape(input).items)))))
+    shape = at.shape(input)
+    if shape.run is not None:
+        if not shape.axes:
+            return at.unknown(input, more=0)
+        reversed_items = [Run() if isinstance(i, Run) else i for i in reversed(shape.items)]
+        return at.tensor(reversed_items, input)
+    return permuted(at, input, tuple(reversed(range(len(shape.items)))))
 
 
 @op("torch.Tensor.mT", "torch.adjoint", "torch.Tensor.adjoint", "torch.Tensor.mH", "numpy.ndarray.mT",
