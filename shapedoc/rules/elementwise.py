@@ -1,0 +1,193 @@
+"""Two tensors meet element by element and an axis of one lies beside an axis of the other that it does not belong to.
+
+Each such meeting belongs to exactly one rule: a reduction that lost its axis (SD204), a mask (SD205), positions (SD207),
+an operand of lower rank that runs all the same (SD201), and everything else (SD102).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Bool, Tensor
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
+from shapedoc.rules.positions import is_positions
+
+__all__ = ["ELEMENTWISE", "Meeting", "meetings", "reduction_of", "rule_of"]
+
+ARITHMETIC = names("add sub mul div pow maximum minimum floordiv mod rsub addcmul addcdiv lerp atan2 hypot")
+_TRUTH = names("and_ or_ xor logical_and logical_or logical_xor eq ne lt le gt ge less greater less_equal equal")
+ELEMENTWISE = ARITHMETIC | _TRUTH | names("greater_equal not_equal where masked_fill bitwise_and bitwise_or")
+_REDUCTIONS = names("sum mean max min amax amin norm std var logsumexp prod nansum nanmean median any all vector_norm")
+_AFTER = SHAPING | names("sqrt add clamp clamp_min clip maximum abs exp log rsqrt reciprocal square pow neg mul div sub")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """Two axes that meet and are not the same.
+
+    low, high: the operands, the one of lower rank (or the second) first. back: where they meet, from the right.
+    axis, other: the axis of `low` and the one of `high`. home: where the axis of `low` belongs in `high`, from the
+    right, where one can say. sameness: how sure it is that the sizes differ; None where identity says it.
+    """
+
+    event: Event
+    low: Operand
+    high: Operand
+    low_shape: Shape
+    high_shape: Shape
+    back: int
+    axis: Axis
+    other: Axis
+    home: int | None
+    sameness: Sameness | None
+
+    @property
+    def code(self) -> str:
+        """The rule that this meeting belongs to, reductions and positions left out."""
+        return "SD201" if self.ranks_differ and not self.raises else "SD102"
+
+    @property
+    def ranks_differ(self) -> bool:
+        return len(self.low_shape.items) != len(self.high_shape.items)
+
+    @property
+    def raises(self) -> bool:
+        """Whether the operation fails for every size."""
+        return self.sameness is not None and self.sameness.kind is Kind.NEVER
+
+
+def rule_of(trace: Trace, event: Event, problem: Problem) -> str:
+    """The one rule that an "elementwise" problem belongs to."""
+    for meeting in meetings(trace, event):
+        position = dict(zip(problem.operands, problem.axes, strict=False)).get(meeting.low.name)
+        if position is not None and position - len(meeting.low_shape.items) == meeting.back:
+            return owner(trace, meeting)
+    operands = [event.operand(name) for name in problem.operands]
+    if any(o is not None and is_mask(o) for o in operands) and _is_masked(event):
+        return "SD102"
+    ranks = [len(o.shape.items) if o is not None and o.shape is not None else 0 for o in operands]
+    return "SD201" if len(set(ranks)) > 1 and not problem.loud else "SD102"
+
+
+def owner(trace: Trace, meeting: Meeting) -> str:
+    """The one rule that a meeting belongs to."""
+    if meeting.ranks_differ and reduction_of(trace, meeting) is not None:
+        return "SD204"
+    if is_mask(meeting.low) or is_mask(meeting.high):
+        if meeting.home is not None and _is_masked(meeting.event):
+            return "SD205"
+        return "SD102" if meeting.raises or not meeting.ranks_differ else "SD205"
+    if is_positions(trace, meeting.low) and not meeting.raises and meeting.home is not None:
+        return "SD207"
+    return meeting.code
+
+
+def is_mask(operand: Operand) -> bool:
+    """Whether an operand holds truth values."""
+    return operand.name in ("mask", "condition") or (
+        isinstance(operand.value, Tensor) and operand.value.kind == "bool"
+    )
+
+
+def _is_masked(event: Event) -> bool:
+    return event.short in ("masked_fill", "where", "mul", "add", "and_", "or_", "logical_and", "logical_or")
+
+
+@lru_cache(maxsize=4096)
+def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
+    """Every pair of axes that do not belong together in an elementwise operation, the surest first."""
+    if event.short not in ELEMENTWISE and not any(p.kind == "elementwise" for p in event.problems):
+        return ()
+    operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
+    found: list[Meeting] = []
+    for i, one in enumerate(operands):
+        for two in operands[i + 1 :]:
+            found.extend(_between(event, one, two))
+    return tuple(found)
+
+
+def _between(event: Event, one: Operand, two: Operand) -> Iterator[Meeting]:
+    a, b = shape_at(event, one), shape_at(event, two)
+    if a is None or b is None or a.rank is None or b.rank is None or event.sizes is None:
+        return
+    if a.rank > b.rank or (a.rank == b.rank and two.name in ("mask", "condition")):
+        one, two, a, b = two, one, b, a
+    for back in range(-len(a.axes), 0):
+        x, y = a.axes[back], b.axes[back]
+        if x.dim == ONE or y.dim == ONE or x.same(y):
+            continue
+        sameness = event.sizes.compare(x.dim, y.dim)
+        home = _home(event, a, b, back)
+        if sameness.kind is Kind.ALWAYS:
+            continue
+        if sameness.wrong:
+            yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
+        elif home is not None and (len(a.axes) < len(b.axes)):
+            yield Meeting(event, one, two, a, b, back, x, y, home, None)
+
+
+def _home(event: Event, low: Shape, high: Shape, back: int) -> int | None:
+    """Where the axis of `low` at `back` belongs in `high`, by identity, by role or by its symbol."""
+    axis, sizes = low.axes[back], event.sizes
+    places = [i - len(high.axes) for i in range(len(high.axes))]
+    free = [p for p in places if p != back and not _is_met(low, high, p)]
+    for place in free:
+        if high.axes[place].same(axis):
+            return place
+    for place in free:
+        other = high.axes[place]
+        if other.dim == axis.dim and axis.dim.const is None and other.dim != ONE:
+            return place
+    if sizes is None or sizes.role(axis, "batch") is None or sizes.role(axis, "time") is not None:
+        return None
+    if sizes.role(high.axes[back], "batch") is not None:
+        return None
+    for place in free:
+        if sizes.role(high.axes[place], "batch") is not None and sizes.role(high.axes[place], "time") is None:
+            return place
+    return None
+
+
+def _is_met(low: Shape, high: Shape, place: int) -> bool:
+    """Whether an axis of `high` already meets its own in `low`."""
+    if -place > len(low.axes):
+        return False
+    mine, theirs = low.axes[place], high.axes[place]
+    return mine.dim != ONE and (mine.same(theirs) or mine.dim == theirs.dim)
+
+
+def reduction_of(trace: Trace, meeting: Meeting) -> Event | None:
+    """The reduction without `keepdim` that made the operand of lower rank of what it is combined with again."""
+    g = graph(trace)
+    made = g.producer(meeting.low.value)
+    if made is None:
+        return None
+    for event in g.back(made, lambda e: e.short in _AFTER):
+        if event.short in _REDUCTIONS and _kept_none(event) and _is_part(g, event, meeting):
+            return event
+    return None
+
+
+def _kept_none(event: Event) -> bool:
+    keepdim = event.value("keepdim") or event.value("keepdims")
+    return not isinstance(keepdim, Bool) or keepdim.value is False
+
+
+def _is_part(g: Graph, event: Event, meeting: Meeting) -> bool:
+    """Whether a reduction reduced what has the axes of `high`."""
+    operands = tensor_operands(event)
+    shape = shape_at(event, operands[0]) if operands else None
+    if shape is None or shape.rank != len(meeting.high_shape.axes):
+        return False
+    return all(_alike(a, b) for a, b in zip(shape.axes, meeting.high_shape.axes, strict=True))
+
+
+def _alike(a: Axis, b: Axis) -> bool:
+    return a.same(b) or (a.dim == b.dim and a.dim != ONE)

@@ -1,0 +1,54 @@
+"""Which tensors hold positions: tables of sines, learned tables, and what an embedding looks up for an `arange`."""
+
+from __future__ import annotations
+
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import SHAPING, Graph, graph
+
+__all__ = ["counting", "is_positions", "table_cut"]
+
+_LOOKUPS = names("Embedding.forward embedding")
+_CREATES = names("zeros randn empty ones rand normal zeros_like")
+_WAVES = names("sin cos")
+_PASSES = SHAPING | names("add sub mul div pow cat concat exp Linear.forward")
+
+
+def is_positions(trace: Trace, operand: Operand) -> bool:
+    """Whether an operand is made of positions and of nothing that the input says."""
+    g = graph(trace)
+    made = g.producer(operand.value)
+    return made is not None and (counting(g, made) is not None or table_cut(g, made) is not None)
+
+
+def counting(g: Graph, event: Event) -> Event | None:
+    """The `arange` that was looked up in an embedding, or went into a sine."""
+    origin = g.origin(event, SHAPING)
+    if origin.short in _LOOKUPS:
+        index = g.producer(origin.value("input"))
+        source = g.origin(index, SHAPING) if index is not None else None
+        return source if source is not None and source.short == "arange" else None
+    return None
+
+
+def table_cut(g: Graph, event: Event) -> Event | None:
+    """The event that made a table of positions, a constant or a parameter of the model, that a tensor is a part of."""
+    origin = event
+    for _ in range(100):
+        if origin.short not in SHAPING and origin.short not in ("setitem", "dropout", "Dropout.forward"):
+            break
+        source = g.main_source(origin)
+        if source is None:
+            break
+        origin = source
+    result = origin.result
+    if not isinstance(result, Tensor) or not origin.function.endswith("__init__"):
+        return origin if _is_wave(g, origin) else None
+    return origin if result.learned or origin.short in _CREATES or _is_wave(g, origin) else None
+
+
+def _is_wave(g: Graph, event: Event) -> bool:
+    """Whether a tensor is joined of sines and cosines of positions."""
+    found = list(g.back(event, lambda e: e.short in _PASSES or e.short in _WAVES))
+    return any(e.short in _WAVES for e in found) and any(e.short == "arange" for e in found)
