@@ -49,7 +49,7 @@ def test_a_fault_in_the_analysis_of_one_file_is_said_and_the_run_goes_on(
     assert _exit_code("lint", model, "other.py", "--output-format", "concise") == 1
     out, err = capsys.readouterr()
     assert out == "other.py:3:5: error[SD901] the file does not parse: '(' was never closed\nfound 1 error in 1 file\n"
-    assert err.startswith("shapedoc: model.py: internal error at test_main.py:")
+    assert err.startswith("shapedoc: model.py: internal error at shapedoc/engine/analysis.py:")
     assert ": ZeroDivisionError: nobody expected this; this is a fault of shapedoc, not of the code: report it" in err
     assert "Traceback" not in err
 
@@ -59,7 +59,7 @@ def test_a_fault_elsewhere_is_said(
 ) -> None:
     monkeypatch.setattr("shapedoc.engine.run", _fail)
     assert _exit_code("lint", model) == 2
-    assert capsys.readouterr().err.startswith("shapedoc: internal error at test_main.py:")
+    assert capsys.readouterr().err.startswith("shapedoc: internal error at shapedoc/cli/lint.py:")
 
 
 def test_whoever_looks_for_a_fault_gets_all_of_it(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
