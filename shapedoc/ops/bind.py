@@ -157,7 +157,9 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
     for p in params:
         if p.variadic:
             values = tuple(given[position:])
-            bound[p.name] = values[0] if len(values) == 1 and isinstance(values[0], Seq | SizeOf) else Seq(values)
+            # One value that cannot be followed may be several in a tuple.
+            alone = len(values) == 1 and isinstance(values[0], Seq | SizeOf | Unknown)
+            bound[p.name] = values[0] if alone else Seq(values)
             places[p.name] = position
             position = len(given)
         elif not p.keyword_only and position < len(given):
@@ -262,7 +264,7 @@ def as_tensor(value: Value) -> Tensor:
         case Bool():
             return Tensor(Shape(()), kind="bool")
         case Unknown():
-            return Tensor(Shape.unknown())
+            return Tensor(Shape.unknown(), event=value.events[-1] if value.events else -1)
         case Opaque():
             tensor = value.as_tensor()
             if tensor is not None:
