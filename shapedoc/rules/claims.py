@@ -15,7 +15,7 @@ __all__ = ["claims", "claims_of", "scope_text"]
 _WORDS = {
     "bahdanau": re.compile(r"bahdanau|1409\.0473|jointly learning to align", re.IGNORECASE),
     "luong": re.compile(r"luong|1508\.04025|effective approaches to attention", re.IGNORECASE),
-    "scaled-dot": re.compile(r"(?<!un)scaled?[ _-]*dot[ _-]*product", re.IGNORECASE),
+    "scaled-dot": re.compile(r"(?<!un)(?<!\.)scaled?[ _-]*dot[ _-]*product", re.IGNORECASE),
     "transformer": re.compile(
         r"transformer|scaled[ _-]?dot|multi[ _-]?head|vaswani|attention is all you need|1706\.03762", re.IGNORECASE
     ),

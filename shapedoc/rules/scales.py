@@ -250,23 +250,28 @@ def side(g: Graph, operand: Operand) -> Side:
     """Walk back from a side of the product to what it comes from."""
     found = Side()
     event = g.producer(operand.value)
+    begin = operand.value
     for _ in range(60):
         if event is None:
             break
         step = _scaling(g, event)
         found.normed = found.normed or event.short in _NORMS or _by_tensor(event, step)
-        if step is not None:
-            if step[0].operand is not None or not _turns(g, event):
-                found.factors.append(step[0])
-            event = step[1] or g.main_source(event)
-        elif event.short in _SIDE:
-            found.split = found.split or _splits(event)
-            event = g.main_source(event)
-        else:
+        if step is not None and (step[0].operand is not None or not _turns(g, event)):
+            found.factors.append(step[0])
+        elif step is None and event.short not in _SIDE:
             break
+        found.split = found.split or _splits(event)
+        begin = next((o.value for o in tensor_operands(event)), begin)
+        event = (step[1] if step is not None else None) or g.main_source(event)
     found.root = event
-    found.unknown = any(f.number is None for f in found.factors) or (event is not None and bool(event.lost))
+    lost = bool(event.lost) or event.short in ("mul", "div") if event is not None else not _is_input(begin)
+    found.unknown = lost or any(f.number is None for f in found.factors)
     return found
+
+
+def _is_input(value: Value) -> bool:
+    """Whether a tensor is what a function was given, or a parameter of the model."""
+    return isinstance(value, Tensor) and (bool(value.source) or value.learned)
 
 
 def _by_tensor(event: Event, step: tuple[Factor, Event | None] | None) -> bool:

@@ -1,0 +1,165 @@
+"""The form of a score, read from data flow: additive or multiplicative, and what its query and its memory are.
+
+Additive: a nonlinearity over a sum (or over a linear map of a concatenation) of query and memory. Multiplicative: a
+product of the two. Linear: a sum without a nonlinearity.
+
+Source: Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from shapedoc.core.shape import Axis
+from shapedoc.core.trace import Event, Operand
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
+from shapedoc.rules.softmaxes import Softmax
+
+__all__ = ["LINEAR", "NONLINEAR", "Score", "score_of"]
+
+NONLINEAR = names(
+    "tanh relu sigmoid gelu leaky_relu elu selu silu softplus hardtanh prelu mish relu6 softmax exp sin cos logsigmoid "
+    "Tanh.forward ReLU.forward Sigmoid.forward GELU.forward LeakyReLU.forward ELU.forward SELU.forward SiLU.forward "
+    "Softplus.forward PReLU.forward Mish.forward LayerNorm.forward layer_norm maximum square abs sqrt pow"
+)
+# Linear in its first operand.
+LINEAR = names("Linear.forward linear Conv1d.forward Conv2d.forward Dropout.forward dropout Identity.forward")
+_MASKS = names("masked_fill where masked_fill_ nan_to_num")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """How scores are made.
+
+    form: see above. event: the sum, the concatenation or the product in which query and memory meet. query: what does
+    not differ from key to key; memory: what does. maps: how many linear maps follow.
+    """
+
+    form: Literal["additive", "multiplicative", "linear"]
+    event: Event
+    query: tuple[Operand, ...]
+    memory: tuple[Operand, ...]
+    maps: int = 0
+
+
+def score_of(g: Graph, softmax: Softmax) -> Score | None:
+    """The form of the scores that a softmax normalises; None where it cannot be read."""
+    axis, event = softmax.axis, g.producer(softmax.scores.value)
+    if axis is None:
+        return None
+    bent, maps = False, 0
+    for _ in range(80):
+        if event is None:
+            return None
+        operands = tensor_operands(event)
+        if event.short in PRODUCTS:
+            learned = [o for o in operands if _is_learned(o)]
+            if not learned:
+                return _product(event, operands, axis)
+            maps += 1
+            event = _other(g, operands, learned[0])
+        elif event.short in ("add", "sub"):
+            scored = next((o for o in operands if _leads(g, o)), None)
+            if scored is None or bent:
+                return _parts(g, event, list(_terms(g, event)), axis, bent, maps)
+            event = g.producer(scored.value)
+        elif event.short in ("cat", "stack"):
+            return _parts(g, event, operands, axis, bent, maps)
+        elif event.short == "mul":
+            scored = next((o for o in operands if is_number(o) or _is_learned(o)), None)
+            if scored is None and len(operands) == 2:
+                return _product(event, operands, axis) if _is_summed(g, event) else None
+            maps += scored is not None and _is_learned(scored)
+            event = _other(g, operands, scored)
+        elif event.short in NONLINEAR:
+            bent = True
+            event = g.main_source(event)
+        elif event.short in SHAPING | LINEAR | _MASKS or event.short in ("div", "sum"):
+            maps += event.short in ("Linear.forward", "linear")
+            event = g.main_source(event)
+        else:
+            return None
+    return None
+
+
+def _is_learned(operand: Operand) -> bool:
+    return isinstance(operand.value, Tensor) and operand.value.learned
+
+
+def _other(g: Graph, operands: list[Operand], one: Operand | None) -> Event | None:
+    rest = [o for o in operands if o is not one]
+    return g.producer(rest[0].value) if rest else None
+
+
+def _is_summed(g: Graph, event: Event) -> bool:
+    """Whether a product element by element is summed: a dot product written out."""
+    return any(e.short == "sum" for e in g.forward(event, lambda e: e.short in SHAPING))
+
+
+def _leads(g: Graph, operand: Operand) -> bool:
+    """Whether scores come in by this operand of a sum: a product or a nonlinearity lies behind it."""
+    event = g.producer(operand.value)
+    if event is None:
+        return False
+    through = SHAPING | LINEAR | _MASKS | {"mul", "div", "add", "sub", "sum"}
+    behind = list(g.back(event, lambda e: e.short in through))
+    return any(e.short in PRODUCTS or e.short in NONLINEAR for e in behind)
+
+
+def _product(event: Event, operands: list[Operand], axis: Axis) -> Score | None:
+    if len(operands) != 2:
+        return None
+    memory = [o for o in operands if any(a.ids <= axis.ids for a in _kept(event, o))]
+    query = [o for o in operands if o not in memory]
+    if len(memory) == 2:
+        query, memory = memory[:1], memory[1:]
+    return Score("multiplicative", event, tuple(query), tuple(memory)) if memory and query else None
+
+
+def _kept(event: Event, operand: Operand) -> tuple[Axis, ...]:
+    found = contraction(event, operand)
+    if found is not None:
+        return found.kept
+    shape = shape_at(event, operand)
+    return shape.axes if shape is not None and event.short == "mul" else ()
+
+
+def _terms(g: Graph, event: Event) -> Iterator[Operand]:
+    """The terms of nested sums."""
+    for operand in tensor_operands(event):
+        source = g.producer(operand.value)
+        if source is not None and source.short == "add" and len(tensor_operands(source)) == 2:
+            yield from _terms(g, source)
+        elif not is_number(operand):
+            yield operand
+
+
+def _parts(g: Graph, event: Event, operands: list[Operand], axis: Axis, bent: bool, maps: int) -> Score | None:
+    found = [(o, _varies(g, event, o, axis)) for o in operands if not _is_learned(o)]
+    query = tuple(o for o, varies in found if varies is False)
+    memory = tuple(o for o, varies in found if varies)
+    if not query or not memory or any(varies is None for _, varies in found):
+        return None
+    return Score("additive" if bent else "linear", event, query, memory, maps)
+
+
+def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None:
+    """Whether an operand differs along the key axis: whether it had that axis before it was stretched to it."""
+    source = g.producer(operand.value)
+    shape = shape_at(event, operand)
+    if source is None:
+        return any(a.ids <= axis.ids for a in shape.axes) if shape is not None and shape.rank is not None else None
+    for earlier in g.back(source, lambda e: e.short in SHAPING | LINEAR and e.short != "phi"):
+        made = result_shape(earlier)
+        last = earlier.short not in SHAPING | LINEAR or not g.inputs(earlier)
+        if last:
+            inputs = tensor_operands(earlier) if earlier.short in SHAPING | LINEAR else []
+            made = shape_at(earlier, inputs[0]) if inputs else made
+            if made is None or made.rank is None:
+                return None
+            return any(a.ids <= axis.ids for a in made.axes)
+    return None
