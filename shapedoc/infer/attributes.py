@@ -29,7 +29,7 @@ from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
 
-__all__ = ["TENSOR_ONLY", "get", "shape_of", "size_at"]
+__all__ = ["TENSOR_ONLY", "get", "prefix_of", "shape_of", "size_at"]
 
 _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
@@ -175,11 +175,19 @@ def _of_tensor(m: Machine, tensor: Tensor, name: str, node: ir.Attribute) -> Val
             return tensor
     if name in _COMPUTED:
         return m.operate(
-            f"{'numpy.ndarray' if tensor.library == 'numpy' else 'torch.Tensor'}.{name}",
+            f"{prefix_of(m, tensor)}.{name}",
             node,
             [Arg(tensor, node.value)],
         )
     return Bound(tensor, name)
+
+
+def prefix_of(m: Machine, tensor: Tensor) -> str:
+    """Where the methods of a tensor are found; what nobody describes is an array in a file that imports no torch."""
+    if tensor.library == "numpy":
+        return "numpy.ndarray"
+    libraries = {v.qualified.partition(".")[0] for v in m.globals.values() if isinstance(v, Library)}
+    return "numpy.ndarray" if "numpy" in libraries and "torch" not in libraries else "torch.Tensor"
 
 
 def _of_library(qualified: str, name: str) -> Value:

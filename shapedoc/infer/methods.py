@@ -20,7 +20,7 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer.attributes import shape_of, size_at
+from shapedoc.infer.attributes import prefix_of, shape_of, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.subscripts import key_of
@@ -44,7 +44,7 @@ def tensor_method(
         return plain
     if any(_partial(a.value) for a in args):
         return _with_parts(m, tensor, method, args, node, where)
-    prefix = "numpy.ndarray" if tensor.library == "numpy" else "torch.Tensor"
+    prefix = prefix_of(m, tensor)
     qualified = f"{prefix}.{method}"
     in_place = method.endswith("_") and not method.endswith("__")
     if find(qualified) is None and in_place:
