@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: ``docs/rules/`` from the rules, ``docs/ops.md`` from the op table.
+"""Write what is made from the code: ``docs/rules/``, ``docs/ops.md``, and the finding that the README shows.
 
 ``python docs/generate.py`` writes them; ``python docs/generate.py --check`` changes nothing and fails, naming the
 pages, when one is missing, stale, or belongs to no rule.
@@ -7,11 +7,16 @@ pages, when one is missing, stale, or belongs to no rule.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
 
+from shapedoc.config import Config
+from shapedoc.engine import Request, run, text_reader
 from shapedoc.ops.registry import LayerOp, Op, table
+from shapedoc.report import Context, renderer
 from shapedoc.report.rule_page import rule_page
 from shapedoc.rules import Rule, all_rules
 
@@ -39,6 +44,7 @@ def pages() -> dict[str, str]:
     written = {f"rules/{rule.code}.md": _GENERATED + rule_page(rule) for rule in rules}
     written["rules/index.md"] = _GENERATED + "\n".join(_rules_index(rules)) + "\n"
     written["ops.md"] = _GENERATED + "\n".join(_ops_page(*table())) + "\n"
+    written["../README.md"] = _readme((DOCS.parent / "README.md").read_text(encoding="utf-8"))
     return written
 
 
@@ -68,6 +74,18 @@ def main(arguments: list[str]) -> int:
 
 def _holds(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def _readme(text: str) -> str:
+    """The README with its finding as it is printed for the model that its first command lints."""
+    model = re.search(r"shapedoc lint (fixtures/broken/\S+\.py)", text)
+    if model is None:
+        raise SystemExit("README.md lints no model of fixtures/broken/")
+    with chdir(DOCS.parent):
+        report = run(Request((Path(model[1]),), Config(), jobs=1, cache=False))
+        lines = list(renderer("full")(report, Context(text_reader(None))))
+    finding = "\n".join(lines[: lines.index("")]) if "" in lines else "\n".join(lines)
+    return re.sub(r"(?<=^```text\n).*?(?=\n```$)", lambda _: finding, text, count=1, flags=re.DOTALL | re.MULTILINE)
 
 
 def _rules_index(rules: Iterable[Rule]) -> Iterator[str]:
