@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind, Sizes
-from shapedoc.core.value import Int, Layer, NoneValue, Str, Tensor, Value
+from shapedoc.core.value import Int, Layer, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.settings import each, expect, flag, size, sizes_of, weight
-from shapedoc.ops.window import Window, grown, slid
+from shapedoc.ops.window import Window, grown, slid, windows
 
 __all__: list[str] = []
 
@@ -77,34 +77,21 @@ def conv3d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
 
 
 def _module(at: OpContext, layer: Layer, input: Tensor, count: int) -> Tensor:
-    kernel = _each_or_none(at, layer.config["kernel_size"], count)
-    config = layer.config
-    windows = _windows(at, kernel, config["stride"], config["padding"], config["dilation"], count)
+    c = layer.config
+    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
     setting = size(at, layer, "in_channels"), "in_channels"
-    return _convolved(at, input, setting, size(at, layer, "out_channels"), windows)
-
-
-def _each_or_none(at: OpContext, value: Value, count: int) -> tuple[Dim, ...] | None:
-    try:
-        return each(at, value, count, "kernel_size")
-    except Lost:
-        return None
+    return _convolved(at, input, setting, size(at, layer, "out_channels"), found)
 
 
 def _windows(
-    at: OpContext, kernel: Sequence[Dim] | None, stride: Value, padding: Value, dilation: Value, count: int
+    at: OpContext, kernel: Value, stride: Value, padding: Value, dilation: Value, count: int
 ) -> Sequence[Window | None]:
-    """One window an axis; None for an axis that keeps its length ("same"); lost where they are not known."""
+    """One window an axis; None for an axis that keeps its length ("same")."""
     if isinstance(padding, Str):
         if padding.value == "same":
             return (None,) * count
         padding = _ZERO
-    if kernel is None:
-        at.lost("`kernel_size` is not known")
-    steps = each(at, stride, count, "stride")
-    pads = each(at, padding, count, "padding")
-    spread = each(at, dilation, count, "dilation")
-    return tuple(Window(k, s, p, d) for k, s, p, d in zip(kernel, steps, pads, spread, strict=True))
+    return windows(at, count, kernel, stride, padding, dilation)
 
 
 def _enough(at: OpContext, input: Tensor, count: int) -> int:
@@ -116,17 +103,15 @@ def _enough(at: OpContext, input: Tensor, count: int) -> int:
     return len(at.shape(input).items) - count - 1
 
 
-def _convolved(
-    at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, windows: Sequence[Window | None]
-) -> Tensor:
-    place = _enough(at, input, len(windows))
+def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, found: Sequence[Window | None]) -> Tensor:
+    place = _enough(at, input, len(found))
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)
     at.sizes.mark(new, "feature", at.line)
     items = at.shape(input).items
     spatial: list[Axis] = []
-    for i, window in enumerate(windows, place + 1):
+    for i, window in enumerate(found, place + 1):
         axis = items[i]
         assert isinstance(axis, Axis)
         if window is None or _keeps(window):
@@ -138,7 +123,7 @@ def _convolved(
 
 def _keeps(window: Window) -> bool:
     """Whether the axis keeps its length, and every position its place."""
-    return window.stride == 1 and 2 * window.padding - window.span + 1 == ZERO
+    return window.known and window.stride == 1 and 2 * window.padding - window.span + 1 == ZERO
 
 
 @layer("torch.nn.ConvTranspose1d", _TRANSPOSED, _parameters)
@@ -164,12 +149,11 @@ def conv_transpose2d_module(at: OpContext, layer: Layer, input: Tensor, output_s
 
 
 def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None, count: int) -> Tensor:
-    config = layer.config
-    kernel = each(at, config["kernel_size"], count, "kernel_size")
-    windows = _windows(at, kernel, config["stride"], config["padding"], config["dilation"], count)
-    extra = each(at, config["output_padding"], count, "output_padding")
+    c = layer.config
+    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
+    extra = _extra(at, c["output_padding"], count)
     into = size(at, layer, "in_channels"), "in_channels"
-    result = _grown(at, input, into, size(at, layer, "out_channels"), windows, extra)
+    result = _grown(at, input, into, size(at, layer, "out_channels"), found, extra)
     if output_size is None or isinstance(output_size, NoneValue):
         return result
     wanted = sizes_of(at, output_size)
@@ -179,25 +163,32 @@ def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: 
     return at.tensor((*kept, *(at.axis(d) for d in wanted[-count:])), result)
 
 
+def _extra(at: OpContext, value: Value, count: int) -> Sequence[Dim | None]:
+    try:
+        return each(at, value, count, "output_padding")
+    except Lost:
+        return (None,) * count
+
+
 def _grown(
     at: OpContext,
     input: Tensor,
     into: tuple[Dim, str],
     out: Dim,
-    windows: Sequence[Window | None],
-    extra: Sequence[Dim],
+    found: Sequence[Window | None],
+    extra: Sequence[Dim | None],
 ) -> Tensor:
-    place = _enough(at, input, len(windows))
+    place = _enough(at, input, len(found))
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)
     at.sizes.mark(new, "feature", at.line)
     items = at.shape(input).items
     spatial = []
-    for item, window, more in zip(items[place + 1 :], windows, extra, strict=True):
+    for item, window, more in zip(items[place + 1 :], found, extra, strict=True):
         assert isinstance(item, Axis)
         assert window is not None
-        spatial.append(at.axis(grown(item.dim, window, more)))
+        spatial.append(at.axis(grown(at, item.dim, window, more)))
     return at.tensor((*items[:place], new, *spatial), input, kind="float")
 
 
@@ -272,8 +263,8 @@ def _functional(
 ) -> Tensor:
     out, into, *kernel = at.need_rank(weight, count + 2)
     _bias(at, bias, out)
-    windows = _windows(at, [k.dim for k in kernel], *settings, count)
-    return _convolved(at, input, (into.dim * groups, "weight"), out.dim, windows)
+    found = _windows(at, Seq(tuple(Int(k.dim) for k in kernel)), *settings, count)
+    return _convolved(at, input, (into.dim * groups, "weight"), out.dim, found)
 
 
 def _bias(at: OpContext, bias: Tensor | None, out: Axis) -> None:
@@ -347,6 +338,6 @@ def _functional_transposed(
     into, out, *kernel = at.need_rank(weight, count + 2)
     new = at.axis(out.dim * groups)
     _bias(at, bias, new)
-    windows = _windows(at, [k.dim for k in kernel], *settings, count)
-    extra = each(at, output_padding, count, "output_padding")
-    return _grown(at, input, (into.dim, "weight"), new.dim, windows, extra)
+    found = _windows(at, Seq(tuple(Int(k.dim) for k in kernel)), *settings, count)
+    extra = _extra(at, output_padding, count)
+    return _grown(at, input, (into.dim, "weight"), new.dim, found, extra)

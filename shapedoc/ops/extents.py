@@ -37,7 +37,7 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
     """
     match value:
         case Seq(items=items, rest=rest):
-            found = [item for v in items for item in extents(at, v)]
+            found = [i for v in items for i in ((at.fresh(),) if isinstance(v, Unknown) else extents(at, v))]
             if rest is not None:
                 found.append(Run())
             if sum(isinstance(item, Run) for item in found) > 1:
@@ -50,7 +50,9 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
             dim = whole(at, value)
             if dim is not None:
                 return (Axis(dim, visible=dim.const == 1),)
-            if isinstance(value, Unknown | Opaque):
+            if isinstance(value, Unknown):
+                at.lost(value.reason)  # one size, or several
+            if isinstance(value, Opaque):
                 return (at.fresh(),)
             if isinstance(value, Float) and value.known:
                 at.fail("impossible-view", why="float")

@@ -12,7 +12,7 @@ from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.resampling import batched, divided
 from shapedoc.ops.settings import each
-from shapedoc.ops.window import Window, slid
+from shapedoc.ops.window import slid, windows
 
 __all__ = ["fold", "unfold"]
 
@@ -47,26 +47,17 @@ def unfold(
     Conflict: another rank; a window that is larger than the padded image.
     Source: PyTorch documentation, torch.nn.functional.unfold.
     """
-    windows = _pair_of_windows(at, kernel_size, dilation, padding, stride)
+    steps_of = windows(at, 2, kernel_size, stride, padding, dilation)
     first = batched(at, input, 2)
     items = at.shape(input).items
     channels, *lengths = items[first - 1 :]
     steps, area = ONE, ONE
-    for i, (axis, window) in enumerate(zip(lengths, windows, strict=True), first):
+    for i, (axis, window) in enumerate(zip(lengths, steps_of, strict=True), first):
         assert isinstance(axis, Axis)
         steps = steps * slid(at, input, i, axis.dim, window)
-        area = area * window.kernel
+        area = area * (window.kernel if window.known else at.sizes.fresh(line=at.line))
     assert isinstance(channels, Axis)
     return at.tensor((*items[: first - 1], at.axis(channels.dim * area), at.axis(steps)), input)
-
-
-def _pair_of_windows(
-    at: OpContext, kernel: Value, dilation: Value, padding: Value, stride: Value
-) -> tuple[Window, Window]:
-    kernels, steps = each(at, kernel, 2, "kernel_size"), each(at, stride, 2, "stride")
-    pads, spread = each(at, padding, 2, "padding"), each(at, dilation, 2, "dilation")
-    first, second = (Window(*w) for w in zip(kernels, steps, pads, spread, strict=True))
-    return first, second
 
 
 @layer("torch.nn.Fold", f"output_size: Value, {_WINDOWS}")
@@ -97,16 +88,16 @@ def fold(
     Conflict: another rank; channels that the window does not divide; another number of steps.
     Source: PyTorch documentation, torch.nn.functional.fold.
     """
-    windows = _pair_of_windows(at, kernel_size, dilation, padding, stride)
+    steps_of = windows(at, 2, kernel_size, stride, padding, dilation)
     wanted = each(at, output_size, 2, "output_size")
     if at.shape(input).rank is not None:
         at.need_rank(input, 2, 3)
     columns, steps = at.suffix(input, 2)
     place = len(at.shape(input).items) - 2
     count, area = ONE, ONE
-    for length, window in zip(wanted, windows, strict=True):
+    for length, window in zip(wanted, steps_of, strict=True):
         count = count * slid(at, input, place + 1, length, window)
-        area = area * window.kernel
+        area = area * (window.kernel if window.known else at.sizes.fresh(line=at.line))
     _same_steps(at, input, place + 1, steps, count)
     lead: Sequence[Axis | Run] = at.shape(input).items[:-2]
     return at.tensor((*lead, divided(at, input, -2, columns, area), *(at.axis(d) for d in wanted)), input)

@@ -82,7 +82,10 @@ def pad_packed_sequence(
     """
     if not isinstance(sequence, Tensor) or sequence.source != "packed":
         at.lost("packed elsewhere")
-    time, batch, *rest = at.shape(sequence).items
+    first, second = at.prefix(sequence, 2)
+    time: Axis | Run = first
+    batch: Axis | Run = second
+    rest = at.shape(sequence).items[2:]
     if isinstance(total_length, Int):
         time = at.axis(total_length.dim)
     padded = at.tensor((batch, time, *rest) if batch_first else (time, batch, *rest), sequence)

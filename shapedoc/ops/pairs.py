@@ -22,16 +22,19 @@ def reduction_of(settings: Mapping[str, Value], options: Sequence[Value] = ()) -
     among which the reduction is the only string.
     """
     found: Value | None = settings.get("reduction")
-    legacy = [settings.get(name) for name in _LEGACY]
     given = [v for option in options for v in (option.items if isinstance(option, Seq) else (option,))]
     for option in given:
         if isinstance(option, Str):
             found = option
         elif isinstance(option, Bool):
             return None
-    if any(v is not None and not isinstance(v, NoneValue) for v in legacy):
-        average, reduce = (v.value if isinstance(v, Bool) else True for v in legacy)
-        return "none" if reduce is False else "sum" if average is False else "mean"
+    legacy = [settings.get(name, NoneValue()) for name in _LEGACY]
+    if not all(isinstance(v, NoneValue) for v in legacy):
+        flags = [v.value if isinstance(v, Bool) else True if isinstance(v, NoneValue) else None for v in legacy]
+        average, reduce = flags
+        if reduce is None or (reduce and average is None):
+            return None
+        return "none" if not reduce else "mean" if average else "sum"
     if found is None:
         return "mean"
     return found.value if isinstance(found, Str) else None

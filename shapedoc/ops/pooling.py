@@ -9,8 +9,8 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, flag
-from shapedoc.ops.window import Window, slid
+from shapedoc.ops.settings import flag
+from shapedoc.ops.window import Window, slid, windows
 
 __all__: list[str] = []
 
@@ -36,8 +36,8 @@ def max_pool_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.MaxPool1d.
     """
     c = layer.config
-    windows = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], c["ceil_mode"], layer.kind)
-    return _with_indices(at, _pooled(at, input, windows), flag(layer, "return_indices"))
+    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], c["ceil_mode"], layer.kind)
+    return _with_indices(at, _pooled(at, input, found), flag(layer, "return_indices"))
 
 
 @layer("torch.nn.AvgPool1d", _AVERAGE.rpartition(",")[0])
@@ -51,8 +51,8 @@ def average_pool_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.AvgPool1d.
     """
     c = layer.config
-    windows = _windows(at, c["kernel_size"], c["stride"], c["padding"], _ONE, c["ceil_mode"], layer.kind)
-    return _pooled(at, input, windows)
+    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], _ONE, c["ceil_mode"], layer.kind)
+    return _pooled(at, input, found)
 
 
 @layer("torch.nn.AdaptiveAvgPool1d", "output_size: Value")
@@ -85,14 +85,9 @@ def adaptive_max_pool_module(at: OpContext, layer: Layer, input: Tensor) -> Valu
 def _windows(
     at: OpContext, kernel: Value, stride: Value, padding: Value, dilation: Value, ceil: Value, kind: str
 ) -> tuple[Window, ...]:
-    count = int(kind[-2])
-    kernels = each(at, kernel, count, "kernel_size")
-    steps = kernels if isinstance(stride, NoneValue) else each(at, stride, count, "stride")
-    pads = each(at, padding, count, "padding")
-    spread = each(at, dilation, count, "dilation")
-    if not isinstance(ceil, Bool) or ceil.value is None:
-        at.lost("`ceil_mode` is not known")
-    return tuple(Window(*w, ceil.value) for w in zip(kernels, steps, pads, spread, strict=True))
+    steps = kernel if isinstance(stride, NoneValue) else stride
+    partial = ceil.value if isinstance(ceil, Bool) else None
+    return windows(at, int(kind[-2]), kernel, steps, padding, dilation, partial)
 
 
 def _place(at: OpContext, input: Tensor, count: int) -> int:
@@ -103,15 +98,15 @@ def _place(at: OpContext, input: Tensor, count: int) -> int:
     return len(at.shape(input).items) - count
 
 
-def _pooled(at: OpContext, input: Tensor, windows: Sequence[Window]) -> Tensor:
-    place = _place(at, input, len(windows))
+def _pooled(at: OpContext, input: Tensor, found: Sequence[Window]) -> Tensor:
+    place = _place(at, input, len(found))
     items = at.shape(input).items
     spatial: list[Axis] = []
-    for i, window in enumerate(windows, place):
+    for i, window in enumerate(found, place):
         axis = items[i]
         assert isinstance(axis, Axis)
         kernel, padding = window.kernel.value, window.padding.value
-        if kernel is not None and padding is not None and padding * 2 > kernel:
+        if window.known and kernel is not None and padding is not None and padding * 2 > kernel:
             at.fail(
                 "mismatched-module-input",
                 [input],
@@ -155,8 +150,8 @@ def _max_pool(
     at: OpContext, input: Tensor, settings: tuple[Value, Value | None, Value, Value, Value], indices: bool, kind: str
 ) -> Value:
     kernel, stride, padding, dilation, ceil = settings
-    windows = _windows(at, kernel, stride or NoneValue(), padding, dilation, ceil, kind)
-    return _with_indices(at, _pooled(at, input, windows), indices)
+    found = _windows(at, kernel, stride or NoneValue(), padding, dilation, ceil, kind)
+    return _with_indices(at, _pooled(at, input, found), indices)
 
 
 @op("torch.nn.functional.max_pool1d", "torch.max_pool1d")

@@ -7,6 +7,7 @@ from math import floor
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import Float, Int, Layer, NoneValue, Seq, Tensor, Value
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.settings import each, number, size, sizes_of
@@ -63,18 +64,28 @@ def pad_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.ZeroPad2d and its kin.
     """
     count = int(layer.kind[-2])
-    amounts = each(at, layer.config["padding"], 2 * count, "padding")
+    amounts = _amounts(at, layer.config["padding"], 2 * count)
     if not layer.kind.startswith(("torch.nn.Zero", "torch.nn.Constant")):
         batched(at, input, count)
     at.suffix(input, count)
     items = list(at.shape(input).items)
     for k in range(count):
         axis = items[-1 - k]
-        more = amounts[2 * k] + amounts[2 * k + 1]
         assert isinstance(axis, Axis)
+        if amounts is None:
+            items[-1 - k] = at.fresh()
+            continue
+        more = amounts[2 * k] + amounts[2 * k + 1]
         if more != ZERO:
             items[-1 - k] = at.axis(axis.dim + more)
     return at.tensor(items, input)
+
+
+def _amounts(at: OpContext, padding: Value, count: int) -> tuple[Dim, ...] | None:
+    try:
+        return each(at, padding, count, "padding")
+    except Lost:
+        return None
 
 
 def batched(at: OpContext, input: Tensor, spatial: int) -> int:

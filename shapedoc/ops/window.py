@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shapedoc.core.dim import ONE, ZERO, Dim, Sym
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Tensor, Value
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.settings import each
 
-__all__ = ["Window", "grown", "slid"]
+__all__ = ["Window", "grown", "slid", "windows"]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window along one axis; `ceil`: a last, partial step counts."""
+    """A window along one axis. ceil: a last, partial step counts. known: whether its sizes are."""
 
     kernel: Dim
     stride: Dim = ONE
     padding: Dim = ZERO
     dilation: Dim = ONE
     ceil: bool = False
+    known: bool = True
 
     @property
     def span(self) -> Dim:
@@ -27,11 +30,36 @@ class Window:
         return self.dilation * (self.kernel - 1) + 1
 
 
+def windows(
+    at: OpContext,
+    count: int,
+    kernel: Value,
+    stride: Value,
+    padding: Value,
+    dilation: Value,
+    ceil: bool | None = False,
+) -> tuple[Window, ...]:
+    """One window for each of `count` axes; one of which nothing is known where a setting is not."""
+    try:
+        settings = zip(
+            each(at, kernel, count, "kernel_size"),
+            each(at, stride, count, "stride"),
+            each(at, padding, count, "padding"),
+            each(at, dilation, count, "dilation"),
+            strict=True,
+        )
+    except Lost:
+        return (Window(ONE, known=False),) * count
+    return tuple(Window(*sizes, bool(ceil), ceil is not None) for sizes in settings)
+
+
 def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Window) -> Dim:
     """The number of steps: ``(length + 2*padding - span) // stride + 1``.
 
     Conflict "mismatched-module-input": the window is longer than the padded axis.
     """
+    if not window.known:
+        return at.sizes.fresh(line=at.line)
     length = at.sizes.resolve(length)
     room = length + 2 * window.padding - window.span
     if room.value is not None and room.value < 0 and _steps(room.value, window, length.value or 0) < 1:
@@ -60,6 +88,8 @@ def _steps(room: int, window: Window, length: int) -> int:
     return steps - 1 if (steps - 1) * stride >= length + padding else steps
 
 
-def grown(length: Dim, window: Window, extra: Dim = ZERO) -> Dim:
+def grown(at: OpContext, length: Dim, window: Window, extra: Dim | None = ZERO) -> Dim:
     """The length that a transposed convolution gives: ``(length - 1)*stride - 2*padding + span + extra``."""
+    if not window.known or extra is None:
+        return at.sizes.fresh(line=at.line)
     return (length - 1) * window.stride - 2 * window.padding + window.span + extra
