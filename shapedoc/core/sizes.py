@@ -123,6 +123,12 @@ class Sizes:
                 seen.add(sym)
                 self._apart[sym] = self._apart.get(sym, frozenset()) | {(group, member)}
 
+    def alike(self, dim: Dim, earlier: Dim) -> None:
+        """State that a size is named again as an earlier one was: what that is apart from, this one is too."""
+        new, old = self.resolve(dim).sym, self.resolve(earlier).sym
+        if new is not None and old is not None and new is not old and old in self._apart:
+            self._apart[new] = self._apart.get(new, frozenset()) | self._apart[old]
+
     def strength(self, a: Dim, b: Dim) -> Strength:
         """How sure it is that two different, resolved dims are two quantities."""
         ours, theirs = a.syms, b.syms
@@ -137,8 +143,8 @@ class Sizes:
     def _syms_apart(self, s: Sym, t: Sym) -> bool:
         if s is t:
             return False
-        groups = {g for g, _ in self._apart.get(s, ())}
-        return any(g in groups for g, _ in self._apart.get(t, ()))
+        theirs = self._apart.get(t, frozenset())
+        return any(g == h and i != j for g, i in self._apart.get(s, ()) for h, j in theirs)
 
     # -- sizes
 

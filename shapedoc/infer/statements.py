@@ -136,11 +136,13 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
         values = [Unknown("unpacking of another length")] * count
     sizes: list[Dim] = []
     for t, v in zip(target.items, values, strict=True):
+        before = m.frame.variables.get(t.id) if isinstance(t, ir.Name) else None
         assign(m, t, v)
-        if isinstance(t, ir.Name) and isinstance(v, Int):
-            stored = m.lookup(t.id)
-            if isinstance(stored, Int):
-                sizes.append(stored.dim)
+        stored = m.lookup(t.id) if isinstance(t, ir.Name) and isinstance(v, Int) else None
+        if isinstance(t, ir.Name) and isinstance(stored, Int):
+            sizes.append(stored.dim)
+            if isinstance(before, Int) and before.name == t.id:
+                m.sizes.alike(stored.dim, before.dim)
     if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
         m.sizes.apart(*sizes)
 

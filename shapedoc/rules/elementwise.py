@@ -13,13 +13,14 @@ from functools import lru_cache
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.positions import is_positions
 
-__all__ = ["ELEMENTWISE", "Meeting", "meetings", "reduction_of", "rule_of"]
+__all__ = ["ELEMENTWISE", "Meeting", "meetings", "owner", "reduction_of", "rule_of", "shallowest"]
 
 ARITHMETIC = names("add sub mul div pow maximum minimum floordiv mod rsub addcmul addcdiv lerp atan2 hypot")
 _TRUTH = names("and_ or_ xor logical_and logical_or logical_xor eq ne lt le gt ge less greater less_equal equal")
@@ -52,6 +53,11 @@ class Meeting:
     def code(self) -> str:
         """The rule that this meeting belongs to, reductions and positions left out."""
         return "SD201" if self.ranks_differ and not self.raises else "SD102"
+
+    @property
+    def named(self) -> bool:
+        """Whether both sizes have names."""
+        return self.axis.dim.named and self.other.dim.named
 
     @property
     def ranks_differ(self) -> bool:
@@ -87,6 +93,21 @@ def owner(trace: Trace, meeting: Meeting) -> str:
     if is_positions(trace, meeting.low) and not meeting.raises and meeting.home is not None:
         return "SD207"
     return meeting.code
+
+
+def shallowest(trace: Trace, code: str) -> Iterator[Meeting]:
+    """The meetings that belong to a rule, one for each operation: of its walks, the one nearest to its own function."""
+    best: dict[tuple[str, Span], Meeting] = {}
+    for event in trace.events:
+        for meeting in meetings(trace, event):
+            key = (event.op, event.span)
+            if owner(trace, meeting) == code and (key not in best or _depth(meeting) < _depth(best[key])):
+                best[key] = meeting
+    yield from best.values()
+
+
+def _depth(meeting: Meeting) -> tuple[int, bool]:
+    return len(meeting.event.calls), not meeting.named
 
 
 def is_mask(operand: Operand) -> bool:

@@ -1,0 +1,169 @@
+"""SD201 silent-broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.trace import Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.blame import faulty_call
+from shapedoc.rules.elementwise import Meeting, shallowest
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scores import is_tainted
+from shapedoc.rules.sized import made_before, quoted
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+
+__all__ = ["RULE", "one_inserted"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    for meeting in shallowest(trace, "SD201"):
+        severity = severity_of(meeting.sameness)
+        if severity is not None and not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
+            yield _found(trace, meeting, severity)
+
+
+def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
+    event, low, high = meeting.event, text_of(trace, meeting.low), text_of(trace, meeting.high)
+    actual, beside = shape_text(event, meeting.low.shape), shape_text(event, meeting.high.shape)
+    call = faulty_call(trace, event, ("elementwise",)) if event.problems else None
+    ours, theirs = quoted(event, meeting.axis), quoted(event, meeting.other)
+    title = f"{low} {actual} is repeated along {high} {beside}: its {ours} lines up with {theirs}"
+    if ours == theirs:
+        title = f"{low} {actual} is repeated along {high} {beside}: its axes line up with other ones"
+    written, expected = one_inserted(trace, meeting)
+    when = meeting.sameness.when if meeting.sameness is not None else ""
+    return finding(
+        trace,
+        event,
+        call.span if call is not None else meeting.low.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=title,
+        tensor=low,
+        actual=actual,
+        expected=expected,
+        labels=label(event.span, f"{high} is {beside}")
+        + made_before(trace, event, meeting.low, meeting.high)
+        + call_labels(event),
+        why="axes meet from the right, whatever they are called: a tensor with fewer axes gets the missing ones in front",
+        notes=(f"runs only if {when}, and mixes rows then" if when else "runs where the two sizes happen to agree",),
+        help=written,
+    )
+
+
+def one_inserted(trace: Trace, meeting: Meeting) -> tuple[str, str]:
+    """How to write the operand of lower rank with a 1 where an axis is missing, and its shape then."""
+    text = text_of(trace, meeting.low)
+    if any(c in text for c in " +*/@"):
+        text = f"({text})"
+    if meeting.home is None or meeting.event.sizes is None:
+        return f"insert the axes of size 1 that {text} lacks", ""
+    axes = meeting.low_shape.axes
+    place = len(axes) + meeting.back + 1
+    missing = meeting.back - meeting.home
+    parts = [meeting.event.sizes.show(a.dim) for a in axes]
+    shape = parts[:place] + ["1"] * missing + parts[place:]
+    numpy = isinstance(meeting.low.value, Tensor) and meeting.low.value.library == "numpy"
+    if numpy:
+        index = ", ".join([":"] * place + ["None"] * missing + [":"] * (len(axes) - place))
+        return f"{text}[{index}]", f"({', '.join(shape)})"
+    back = place - len(axes) - 1
+    return f"{text}{f'.unsqueeze({back if place > 1 else place})' * missing}", f"({', '.join(shape)})"
+
+
+RULE = Rule(
+    code="SD201",
+    name="silent-broadcast",
+    severity="error",
+    summary="A tensor with fewer axes is broadcast along axes that are not its own.",
+    what="Looks at elementwise arithmetic between tensors of different rank, lines their axes up from the right as "
+    "torch and NumPy do, and compares names, identities and roles: the batch of a state beside the time steps of the "
+    "memory, for instance.",
+    why="`(B, d) + (B, T, d)` adds the state of batch element t to time step t. It raises for most sizes, and runs "
+    "when B == T or when one of them is 1, which is what a test with a square batch has.",
+    instead="Insert the missing axis: `state.unsqueeze(1)` is `(B, 1, d)`.",
+    source="PyTorch documentation, Broadcasting semantics; Bahdanau et al. 2015, appendix A.1.2.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Additive(nn.Module):
+    def __init__(self, d_s, d_h, d_attn):
+        super().__init__()
+        self.query = nn.Linear(d_s, d_attn)
+        self.key = nn.Linear(d_h, d_attn)
+
+    def forward(self, state, memory):
+        batch_size, T_enc, d_h = memory.shape
+        batch_size, d_s = state.shape
+        return torch.tanh(self.query(state) + self.key(memory))  # <- SD201
+
+
+torch.manual_seed(0)
+result = Additive(5, 7, 4)(torch.randn(3, 5), torch.randn(3, 3, 7))
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def gated(gate, memory):
+    batch_size, T_enc, d_h = memory.shape
+    batch_size, d_h = gate.shape
+    return memory * gate  # <- SD201
+
+
+rng = np.random.default_rng(0)
+result = gated(rng.normal(size=(3, 5)), rng.normal(size=(3, 3, 5)))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Additive(nn.Module):
+    def __init__(self, d_s, d_h, d_attn):
+        super().__init__()
+        self.query = nn.Linear(d_s, d_attn)
+        self.key = nn.Linear(d_h, d_attn)
+
+    def forward(self, state, memory):
+        batch_size, T_enc, d_h = memory.shape
+        batch_size, d_s = state.shape
+        return torch.tanh(self.query(state).unsqueeze(1) + self.key(memory))
+
+
+torch.manual_seed(0)
+result = Additive(5, 7, 4)(torch.randn(3, 5), torch.randn(3, 3, 7))
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def gated(gate, memory):
+    batch_size, T_enc, d_h = memory.shape
+    batch_size, d_h = gate.shape
+    return memory * gate[:, None, :]
+
+
+rng = np.random.default_rng(0)
+result = gated(rng.normal(size=(3, 5)), rng.normal(size=(3, 3, 5)))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
