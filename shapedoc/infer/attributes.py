@@ -186,8 +186,7 @@ def prefix_of(m: Machine, tensor: Tensor) -> str:
     """Where the methods of a tensor are found; what nobody describes is an array in a file that imports no torch."""
     if tensor.library == "numpy":
         return "numpy.ndarray"
-    libraries = {v.qualified.partition(".")[0] for v in m.globals.values() if isinstance(v, Library)}
-    return "numpy.ndarray" if "numpy" in libraries and "torch" not in libraries else "torch.Tensor"
+    return "numpy.ndarray" if "numpy" in m.libraries and "torch" not in m.libraries else "torch.Tensor"
 
 
 def _of_library(qualified: str, name: str) -> Value:

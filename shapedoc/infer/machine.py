@@ -92,6 +92,7 @@ class Machine:
         self.branch_count = 0
         self.target = ""
         self.driver = False
+        self.libraries: set[str] = set()
         # Events whose operands did not fit, and all that came of them.
         self.spoilt: set[int] = set()
         self.last_shape: tuple[Tensor, Value] | None = None
@@ -425,7 +426,16 @@ def _claim(value: Value, index: int) -> None:
 
 def span_of(node: ir.Expr | ir.Stmt, path: str = "") -> Span:
     """A node's span; `path` where the node is of another file."""
-    return Span(*node.span, path)
+    key = (node.span, path)
+    span = _spans.get(key)
+    if span is None:
+        if len(_spans) > 100_000:
+            _spans.clear()
+        span = _spans[key] = Span(*node.span, path)
+    return span
+
+
+_spans: dict[tuple[ir.Span4, str], Span] = {}
 
 
 def lift(value: Value, name: str, owner: str, line: int) -> Value:

@@ -356,6 +356,8 @@ def importing(m: Machine, node: ir.Import) -> Signal:
     if m.load is not None:
         for name, value in m.load(m, node).items():
             m.store(name, value)
+            if isinstance(value, Library) and not m.path:
+                m.libraries.add(value.qualified.partition(".")[0])
     return ""
 
 
