@@ -26,7 +26,10 @@ class Sym:
     origin: how it came about, in words, and `line` where.
     """
 
-    __slots__ = ("flexible", "line", "name", "origin", "owner", "uid", "value")
+    __slots__ = ("dim", "flexible", "line", "name", "origin", "owner", "uid", "value")
+
+    # The dim that is exactly this symbol, once one has been asked for.
+    dim: Dim | None
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class Sym:
         self.origin = origin
         self.line = line
         self.uid = next(_uids)
+        self.dim = None
 
     def __repr__(self) -> str:
         return self.name or f"?{self.uid}"
@@ -59,13 +63,26 @@ class Dim:
     Supports ``+ - *`` with dims and ints, and exact division by `divide`.
     """
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "_syms", "const", "terms")
 
     terms: tuple[tuple[Monomial, int], ...]
+    # The number, if there is no symbol in it.
+    const: int | None
+    _hash: int
+    _syms: frozenset[Sym] | None
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
-        self.terms = tuple(sorted(((m, c) for m, c in terms.items() if c), key=_key))
-        self._hash = hash(self.terms)
+        self._set(tuple(sorted(((m, c) for m, c in terms.items() if c), key=_key)))
+
+    def _set(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self._hash = hash(terms)
+        self._syms = None
+        self.const = None
+        if not terms:
+            self.const = 0
+        elif len(terms) == 1 and not terms[0][0]:
+            self.const = terms[0][1]
 
     @staticmethod
     def of(value: int | Sym | Dim) -> Dim:
@@ -73,19 +90,13 @@ class Dim:
         if isinstance(value, Dim):
             return value
         if isinstance(value, Sym):
-            return Dim({(value,): 1})
+            dim = value.dim
+            if dim is None:
+                dim = value.dim = _made((((value,), 1),))
+            return dim
         return _const(value)
 
     # -- what it is
-
-    @property
-    def const(self) -> int | None:
-        """The number, if there is no symbol in it."""
-        if not self.terms:
-            return 0
-        if len(self.terms) == 1 and not self.terms[0][0]:
-            return self.terms[0][1]
-        return None
 
     @property
     def sym(self) -> Sym | None:
@@ -99,11 +110,16 @@ class Dim:
     @property
     def syms(self) -> frozenset[Sym]:
         """Every symbol in it."""
-        return frozenset(s for m, _ in self.terms for s in m)
+        syms = self._syms
+        if syms is None:
+            syms = self._syms = frozenset([s for m, _ in self.terms for s in m])
+        return syms
 
     @property
     def value(self) -> int | None:
         """The number, where every symbol knows its own."""
+        if self.const is not None:
+            return self.const
         total = 0
         for monomial, coefficient in self.terms:
             for s in monomial:
@@ -127,21 +143,38 @@ class Dim:
     # -- arithmetic
 
     def __add__(self, other: Dim | int) -> Dim:
+        other = Dim.of(other)
+        if not other.terms:
+            return self
+        if not self.terms:
+            return other
+        if self.const is not None and other.const is not None:
+            return _const(self.const + other.const)
         terms = dict(self.terms)
-        for m, c in Dim.of(other).terms:
+        for m, c in other.terms:
             terms[m] = terms.get(m, 0) + c
         return Dim(terms)
 
     def __neg__(self) -> Dim:
-        return Dim({m: -c for m, c in self.terms})
+        return _made(tuple([(m, -c) for m, c in self.terms]))
 
     def __sub__(self, other: Dim | int) -> Dim:
         return self + (-Dim.of(other))
 
     def __mul__(self, other: Dim | int) -> Dim:
+        other = Dim.of(other)
+        if other.const == 1:
+            return self
+        if self.const == 1:
+            return other
+        if self.const is not None and other.const is not None:
+            return _const(self.const * other.const)
+        if len(self.terms) == 1 and len(other.terms) == 1:
+            (m, c), (n, d) = self.terms[0], other.terms[0]
+            return _made(((tuple(sorted(m + n)) if m and n else m or n, c * d),))
         terms: dict[Monomial, int] = {}
         for m, c in self.terms:
-            for n, d in Dim.of(other).terms:
+            for n, d in other.terms:
                 product = tuple(sorted(m + n)) if m and n else m or n
                 terms[product] = terms.get(product, 0) + c * d
         return Dim(terms)
@@ -159,6 +192,12 @@ class Dim:
             return None
         if not self.terms:
             return ZERO
+        if divisor.const == 1:
+            return self
+        if self._hash == divisor._hash and self.terms == divisor.terms:
+            return ONE
+        if len(divisor.terms) == 1:
+            return self._divide_by_one_term(*divisor.terms[0])
         lead_m, lead_c = max(divisor.terms, key=_order)
         rest, quotient = self, ZERO
         while rest.terms:
@@ -171,17 +210,26 @@ class Dim:
             rest -= step * divisor
         return quotient
 
+    def _divide_by_one_term(self, monomial: Monomial, coefficient: int) -> Dim | None:
+        terms: dict[Monomial, int] = {}
+        for m, c in self.terms:
+            left = _without(m, monomial)
+            if left is None or c % coefficient:
+                return None
+            terms[left] = c // coefficient
+        return Dim(terms)
+
     def substitute(self, bindings: Mapping[Sym, Dim]) -> Dim:
         """The dim with symbols replaced, repeatedly, until none of `bindings` is left."""
         dim = self
         for _ in range(50):
-            if not any(s in bindings for m, _ in dim.terms for s in m):
+            if bindings.keys().isdisjoint(dim.syms):
                 return dim
             total = ZERO
             for monomial, coefficient in dim.terms:
                 product = _const(coefficient)
                 for s in monomial:
-                    product = product * bindings.get(s, Dim({(s,): 1}))
+                    product = product * (bindings.get(s) or Dim.of(s))
                 total = total + product
             dim = total
         return dim
@@ -189,6 +237,8 @@ class Dim:
     # -- identity
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if isinstance(other, Dim):
             return self._hash == other._hash and self.terms == other.terms
         if isinstance(other, int):
@@ -206,8 +256,8 @@ class Dim:
             return "0"
         text = ""
         for monomial, coefficient in sorted(self.terms, key=_shown):
-            part = "*".join(s.name or "?" for s in monomial)
             size = abs(coefficient)
+            part = "*".join(_factor(s, size == 1 and len(monomial) == 1) for s in monomial)
             if not part:
                 part = str(size)
             elif size != 1:
@@ -220,6 +270,11 @@ class Dim:
 
     def __repr__(self) -> str:
         return f"Dim({self})"
+
+
+def _factor(sym: Sym, alone: bool) -> str:
+    """A symbol as a factor of a product: a quotient stands in parentheses."""
+    return sym.name if sym.name and (alone or "//" not in sym.name) else f"({sym.name})" if sym.name else "?"
 
 
 def _key(term: tuple[Monomial, int]) -> tuple[int, tuple[int, ...]]:
@@ -245,13 +300,21 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
     return tuple(left)
 
 
+def _made(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
+    """A dim of terms that are sorted already, none of them zero."""
+    dim = Dim.__new__(Dim)
+    dim._set(terms)
+    return dim
+
+
 _consts: dict[int, Dim] = {}
 
 
 def _const(value: int) -> Dim:
     dim = _consts.get(value)
     if dim is None:
-        dim = Dim({(): int(value)})
+        value = int(value)
+        dim = _made((((), value),) if value else ())
         if -64 <= value <= 4096:
             _consts[value] = dim
     return dim

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from itertools import count
+from math import gcd
 
-from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.shape import Axis, Run, Shape
 
 __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
@@ -68,15 +69,15 @@ _groups = count(1)
 class Sizes:
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = ("_apart", "_floors", "_ranks", "_shapes", "bindings", "roles", "runs")
+    __slots__ = ("_apart", "_floors", "_links", "_shapes", "bindings", "roles", "runs")
 
     def __init__(self) -> None:
         self.bindings: dict[Sym, Dim] = {}
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
         self._apart: dict[Sym, frozenset[tuple[int, int]]] = {}
-        self._floors: dict[tuple[Dim, Dim], Dim] = {}
-        self._ranks: dict[Run, tuple[Run, int]] = {}
+        self._floors: dict[tuple[Dim, Dim], _Floor] = {}
+        self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
         self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
 
     # -- branches
@@ -89,7 +90,7 @@ class Sizes:
         other.roles = self.roles
         other._apart = dict(self._apart)
         other._floors = self._floors
-        other._ranks = dict(self._ranks)
+        other._links = dict(self._links)
         return other
 
     def join(self, others: Iterable[Sizes]) -> None:
@@ -105,7 +106,8 @@ class Sizes:
         for o in others[1:]:
             for s, g in o._apart.items():
                 self._apart[s] = self._apart.get(s, frozenset()) | g
-        self._ranks = {r: v for r, v in first._ranks.items() if all(o._ranks.get(r) == v for o in others[1:])}
+        nothing: frozenset[tuple[Run, int]] = frozenset()
+        self._links = {r: v.intersection(*(o._links.get(r, nothing) for o in others)) for r, v in first._links.items()}
 
     def remember(self, earlier: Sizes) -> None:
         """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
@@ -168,15 +170,13 @@ class Sizes:
         if a == b:
             return ALWAYS
         left, right = a.value, b.value
-        difference = a - b
         if left is not None and right is not None:
             if left != right:
                 return Sameness(Kind.NEVER)
             if a.const is not None or b.const is not None:
                 return ALWAYS
-        elif difference.one_signed:
+        elif _never_zero(a - b):
             return Sameness(Kind.NEVER)
-        when = f"{self.show(a)} == {self.show(b)}"
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
             if ratio is not None and small.const is None and ratio.syms and ratio.named:
@@ -185,7 +185,7 @@ class Sizes:
             return UNKNOWN
         if any(not s.name for s in a.syms | b.syms):
             return UNKNOWN
-        return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
+        return Sameness(Kind.ONLY_IF, self.strength(a, b), f"{self.show(a)} == {self.show(b)}")
 
     def meet(self, a: Dim, b: Dim) -> Sameness:
         """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
@@ -202,6 +202,8 @@ class Sizes:
             if sym is not None and sym.flexible and sym not in other.syms:
                 if other.sym is not None and other.sym.flexible and not other.sym.name and sym.name:
                     continue  # bind the nameless one to the named one
+                if sym.value is not None and other.value is None and other.sym is not None and other.sym.flexible:
+                    continue  # bind the one without a number to the one that has one
                 return self.bind(sym, other)
         difference = a - b
         for monomial, coefficient in difference.terms:
@@ -227,6 +229,7 @@ class Sizes:
 
     def bind(self, sym: Sym, dim: Dim) -> bool:
         """Learn that a symbol is this size."""
+        dim = self.resolve(dim)
         if sym in dim.syms:
             return False
         self.bindings[sym] = dim
@@ -239,55 +242,76 @@ class Sizes:
         """``a // b``: exact where it divides; otherwise a quotient that is assumed to be exact, and remembered.
 
         ``d_model // n_heads`` becomes one symbol q with ``d_model == n_heads * q``, unless the numbers that are
-        known do not divide; then it is an opaque symbol with the right number.
+        known do not divide; then it is an opaque symbol with the right number. Of a quotient, as in
+        ``d_model // n_heads // 2`` or where ``d_model // 2`` has been taken before, the same is assumed.
         """
         a, b = self.resolve(a), self.resolve(b)
         exact = a.divide(b)
         if exact is not None:
+            if self._floors and exact.sym is None and exact.const is None and b.const != 1:
+                text = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
+                self._floors.setdefault((a, b), _Floor(exact, text))
             return exact
-        key = (a, b)
-        if key in self._floors:
-            quotient = self._floors[key]
-            if (
-                a.sym is not None
-                and a.sym not in b.syms
-                and quotient.sym is not None
-                and quotient.sym.flexible is False
-            ):
-                if quotient.sym.origin.startswith("exact"):
-                    self.bindings.setdefault(a.sym, b * quotient)
-            return self.resolve(quotient)
-        left, right = a.value, b.value
-        if a.const is not None and b.const is not None:
-            return Dim.of(a.const // b.const) if b.const else self.fresh()
-        value = left // right if left is not None and right else None
-        divides = left is None or right is None or (right != 0 and left % right == 0)
-        name = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
-        word = "exact" if divides else "floor"
-        q = Sym(name, value=value, owner=owner, origin=f"{word} {self.show(a)} // {self.show(b)}", line=line)
-        quotient = Dim.of(q)
-        self._floors[key] = quotient
+        a, b = _cancelled(a, b)
+        floor = self._floors.get((a, b))
+        if floor is None:
+            if a.const is not None and b.const is not None:
+                return Dim.of(a.const // b.const) if b.const else self.fresh()
+            floor = self._floors[a, b] = self._floor(a, b, owner, line)
+        if floor.of is not None and floor.of not in self.bindings and floor.of not in floor.size.syms:
+            self.bindings[floor.of] = floor.size
+        return self.resolve(floor.quotient)
+
+    def _floor(self, a: Dim, b: Dim, owner: str, line: int) -> _Floor:
+        text = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
         sym = a.sym
-        if divides and sym is not None and sym not in b.syms:
-            self.bindings[sym] = b * quotient
-        return quotient
+        if sym is None and len(a.terms) == 1:
+            # A product with an earlier quotient in it: that quotient divides once more.
+            known = {f.quotient.sym for f in self._floors.values() if f.of is not None}
+            sym = next((s for s in a.terms[0][0] if s in known and a.terms[0][0].count(s) == 1), None)
+        whole = a if sym is None or sym in b.syms else Dim.of(sym)
+        left, right = whole.value, b.value
+        divides = left is None or right is None or (right != 0 and left % right == 0)
+        origin = f"{'exact' if divides else 'floor'} {self.show(a)} // {self.show(b)}"
+        value = _floor_of(left if divides else a.value, right)
+        name = text if whole is a else f"{_operand(self.show(whole))}//{_operand(self.show(b))}"
+        q = Sym(name, value=value, owner=owner, origin=origin, line=line)
+        if sym is None or sym in b.syms or not divides:
+            return _Floor(Dim.of(q), text)
+        size = b * Dim.of(q)
+        quotient = a.substitute({sym: size}).divide(b)
+        assert quotient is not None
+        return _Floor(quotient, text, sym, size)
 
     def show(self, dim: Dim) -> str:
         """The dim as the author would write it: a product that a floor division split is put together again."""
         dim = self.resolve(dim)
+        if not self._floors or dim.const is not None:
+            return str(dim)
+        whole = ZERO
+        for monomial, coefficient in dim.terms:
+            whole = whole + self._restored(Dim({monomial: coefficient}))
+        if whole == dim and dim.sym is None:
+            for floor in self._floors.values():
+                if dim == self.resolve(floor.quotient):
+                    return floor.text
+        return str(whole)
+
+    def _restored(self, product: Dim) -> Dim:
+        """A product with the sizes that were split in it whole again."""
         for _ in range(4):
-            for (a, b), q in self._floors.items():
-                if a.sym is None or a.sym not in self.bindings:
+            for floor in self._floors.values():
+                if floor.of is None or floor.of not in self.bindings:
                     continue
-                product = self.resolve(b * q)
-                if dim.const is None and len(product.terms) == 1 and product.terms[0][0]:
-                    whole = dim.divide(product)
-                    if whole is not None:
-                        dim = whole * a
+                size = self.resolve(floor.size)
+                if len(size.terms) == 1 and size.terms[0][0]:
+                    rest = product.divide(size)
+                    if rest is not None:
+                        product = rest * Dim.of(floor.of)
                         break
             else:
                 break
-        return str(dim)
+        return product
 
     # -- shapes and ranks
 
@@ -331,26 +355,40 @@ class Sizes:
     def bind_run(self, run: Run, items: tuple[Axis | Run, ...]) -> None:
         """Learn what axes a run stands for."""
         self.runs[run] = items
-        inner = [i for i in items if isinstance(i, Run)]
-        if not inner:
+        inner = next((i for i in items if isinstance(i, Run)), None)
+        if inner is None:
             self._tell_rank(run, len(items))
-        elif inner[0] not in self._ranks:
-            self._ranks[inner[0]] = (run, 1 - len(items))
+        else:
+            self.relate_ranks(run, inner, len(items) - 1)
 
     def relate_ranks(self, run: Run, other: Run, more: int) -> None:
         """Remember that `run` stands for as many axes as `other` and `more` besides."""
-        self._ranks[run] = (other, more)
+        if run is other:
+            return
+        self._links[run] = self._links.get(run, frozenset()) | {(other, more)}
+        self._links[other] = self._links.get(other, frozenset()) | {(run, -more)}
+        for one in (run, other):
+            rank = self._rank(one)
+            if rank is not None:
+                self._tell_rank(one, rank)
+
+    def _rank(self, run: Run) -> int | None:
+        """How many axes a run stands for, if it is known."""
+        items = self._expand(run)
+        return None if any(isinstance(i, Run) for i in items) else len(items)
 
     def _tell_rank(self, run: Run, rank: int) -> None:
-        for _ in range(100):
-            if run not in self._ranks:
-                return
-            run, more = self._ranks[run]
-            rank -= more
-            if rank < 0:
-                return
-            if run not in self.runs:
-                self.runs[run] = tuple(Axis(self.fresh()) for _ in range(rank))
+        """Pass on how many axes a run stands for to all whose number depends on it."""
+        told, waiting = {run}, [(run, rank)]
+        while waiting:
+            one, rank = waiting.pop()
+            for other, more in sorted(self._links.get(one, ()), key=lambda link: link[0].uid):
+                if other in told or rank - more < 0:
+                    continue
+                told.add(other)
+                if other not in self.runs:
+                    self.runs[other] = tuple(Axis(self.fresh()) for _ in range(rank - more))
+                waiting.append((other, rank - more))
 
     # -- roles
 
@@ -371,6 +409,48 @@ class Sizes:
         """The shape in the author's spelling."""
         parts = [str(i) if isinstance(i, Run) else self.show(i.dim) for i in self.shape(shape).items]
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Floor:
+    """A quotient that does not divide as polynomials: `of`, a symbol, is assumed to be `size` so that it does."""
+
+    quotient: Dim
+    text: str
+    of: Sym | None = None
+    size: Dim = ZERO
+
+
+def _floor_of(a: int | None, b: int | None) -> int | None:
+    return a // b if a is not None and b else None
+
+
+def _cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """Two dims without the factors they share, where both are products."""
+    if len(a.terms) != 1 or len(b.terms) != 1:
+        return a, b
+    (m, c), (n, d) = a.terms[0], b.terms[0]
+    common: list[Sym] = []
+    rest = list(n)
+    for s in m:
+        if s in rest:
+            rest.remove(s)
+            common.append(s)
+    shared = Dim({tuple(common): gcd(c, d)})
+    return a.divide(shared) or a, b.divide(shared) or b
+
+
+def _never_zero(difference: Dim) -> bool:
+    """Whether no sizes make this zero: all terms of one sign, or a number left over (``2*d - 5``)."""
+    if difference.one_signed:
+        return True
+    left, factor = 0, 0
+    for monomial, coefficient in difference.terms:
+        if monomial:
+            factor = gcd(factor, coefficient)
+        else:
+            left = coefficient
+    return factor > 1 and left % factor != 0
 
 
 def _operand(text: str) -> str:
