@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
+from shapedoc.rules import sd901, sd902
 from shapedoc.source.parse import SourceError
 from shapedoc.source.suppress import Suppression
 
@@ -21,9 +22,9 @@ def syntax_error(path: str, problem: SourceError) -> Finding:
     """Return SD901 for a text that does not parse."""
     python_2 = problem.message.startswith(_PYTHON_2)
     return Finding(
-        code="SD901",
-        name="syntax-error",
-        severity="error",
+        code=sd901.RULE.code,
+        name=sd901.RULE.name,
+        severity=sd901.RULE.severity,
         path=path,
         span=Span(problem.line, problem.column, problem.line, problem.column + 1),
         message=f"the file does not parse: {problem.message}",
@@ -39,9 +40,9 @@ def unused_suppression(path: str, suppression: Suppression) -> Finding:
     line, column, end_line, end_column = suppression.span
     meant = f"{' or '.join(suppression.codes)} is not found" if suppression.codes else "nothing is found"
     return Finding(
-        code="SD902",
-        name="unused-suppression",
-        severity="warning",
+        code=sd902.RULE.code,
+        name=sd902.RULE.name,
+        severity=sd902.RULE.severity,
         path=path,
         span=Span(line, column, end_line, end_column),
         message=f"this comment suppresses nothing: {meant} on its line",
