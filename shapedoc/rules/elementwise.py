@@ -20,12 +20,12 @@ from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.positions import is_positions
 
-__all__ = ["ELEMENTWISE", "Meeting", "meetings", "owner", "reduction_of", "rule_of", "shallowest"]
+__all__ = ["ARITHMETIC", "ELEMENTWISE", "REDUCTIONS", "Meeting", "is_mask", "keeps_axis", "meetings", "owner", "reduction_of", "rule_of", "shallowest"]
 
 ARITHMETIC = names("add sub mul div pow maximum minimum floordiv mod rsub addcmul addcdiv lerp atan2 hypot")
 _TRUTH = names("and_ or_ xor logical_and logical_or logical_xor eq ne lt le gt ge less greater less_equal equal")
 ELEMENTWISE = ARITHMETIC | _TRUTH | names("greater_equal not_equal where masked_fill bitwise_and bitwise_or")
-_REDUCTIONS = names("sum mean max min amax amin norm std var logsumexp prod nansum nanmean median any all vector_norm")
+REDUCTIONS = names("sum mean max min amax amin norm std var logsumexp prod nansum nanmean median any all vector_norm")
 _AFTER = SHAPING | names("sqrt add clamp clamp_min clip maximum abs exp log rsqrt reciprocal square pow neg mul div sub")
 
 
@@ -191,14 +191,15 @@ def reduction_of(trace: Trace, meeting: Meeting) -> Event | None:
     if made is None:
         return None
     for event in g.back(made, lambda e: e.short in _AFTER):
-        if event.short in _REDUCTIONS and _kept_none(event) and _is_part(g, event, meeting):
+        if event.short in REDUCTIONS and not keeps_axis(event) and _is_part(g, event, meeting):
             return event
     return None
 
 
-def _kept_none(event: Event) -> bool:
+def keeps_axis(event: Event) -> bool:
+    """Whether a reduction keeps its axis, or may."""
     keepdim = event.value("keepdim") or event.value("keepdims")
-    return not isinstance(keepdim, Bool) or keepdim.value is False
+    return keepdim is not None and not (isinstance(keepdim, Bool) and keepdim.value is False)
 
 
 def _is_part(g: Graph, event: Event, meeting: Meeting) -> bool:
