@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from shapedoc.core.trace import Event, Trace
 
-__all__ = ["claims", "claims_of", "scope_text"]
+__all__ = ["claims", "claims_of", "said_of", "scope_text"]
 
 _WORDS = {
     "bahdanau": re.compile(r"bahdanau|1409\.0473|jointly learning to align", re.IGNORECASE),
@@ -20,6 +20,10 @@ _WORDS = {
         r"transformer|scaled[ _-]?dot|multi[ _-]?head|vaswani|attention is all you need|1706\.03762", re.IGNORECASE
     ),
 }
+
+_HEAD = re.compile(r"\s*(?:class|(?:async\s+)?def)\s")
+_STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
+_COMMENTS = re.compile(r"#.*")
 
 
 def claims(trace: Trace, event: Event) -> frozenset[str]:
@@ -33,6 +37,15 @@ def claims_of(trace: Trace, function: str) -> frozenset[str]:
     """What is claimed of the class of a method, or of a function."""
     text = scope_text(trace, function)
     return frozenset(claim for claim, pattern in _WORDS.items() if pattern.search(text))
+
+
+@lru_cache(maxsize=256)
+def said_of(trace: Trace, function: str) -> frozenset[str]:
+    """What the name, the docstrings and the comments of a class or function claim; names that it uses say less."""
+    text = scope_text(trace, function)
+    head = next((line for line in text.splitlines() if _HEAD.match(line)), "")
+    words = [head.split(":")[0], *_STRINGS.findall(text), *_COMMENTS.findall(text)]
+    return frozenset(claim for claim, pattern in _WORDS.items() if any(pattern.search(w) for w in words))
 
 
 @lru_cache(maxsize=256)

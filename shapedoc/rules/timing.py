@@ -1,0 +1,142 @@
+"""When an attention queries a decoder: with the state before its cell's step, or with the one after it.
+
+Order of lines is not order of time. What counts is the state: a query that also goes into the cell which the context
+feeds is the state before that step; a query that a cell returned, whose context goes into no cell, is the one after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.attention import LINEAR, Score, score_of
+from shapedoc.rules.cells import Cell, Source, cells, fed_by, outputs_in, overlap, sources
+from shapedoc.rules.claims import claims_of, said_of
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
+
+__all__ = ["Attention", "attentions", "decoder_claims", "place_of", "query_text"]
+
+
+@dataclass(slots=True, eq=False)
+class Attention:
+    """One attention of a decoder.
+
+    query: the states that the query is made of. fed: the cells that its context flows into first, in this round or
+    the next. joined: where the context is joined with something. after: the cell that returned the query. before: the
+    cell of the same step that the query goes into, whose output the context is joined with. known: every use of the
+    context is known. feeds_anywhere: some walk over this very code feeds the context into a cell.
+    """
+
+    softmax: Softmax
+    score: Score
+    query: frozenset[Source]
+    fed: list[Cell]
+    joined: list[Event]
+    known: bool
+    after: Cell | None = None
+    before: Cell | None = None
+    feeds_anywhere: bool = field(default=False)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the cell had returned its new state when the old one was used."""
+        return self.before is not None and self.before.event.index < self.softmax.event.index
+
+
+@lru_cache(maxsize=2)
+def attentions(trace: Trace) -> tuple[Attention, ...]:
+    """Every attention whose query is a decoder's state."""
+    found = list(_all(trace, graph(trace)))
+    spans = {a.softmax.event.span for a in found if a.fed or not a.known}
+    scorers = {a.score.event.span for a in found if a.fed or not a.known}
+    for attention in found:
+        attention.feeds_anywhere = attention.softmax.event.span in spans or attention.score.event.span in scorers
+    return tuple(found)
+
+
+def _all(trace: Trace, g: Graph) -> Iterator[Attention]:
+    every = cells(trace)
+    if not every:
+        return
+    calls = {c.event.index: c for c in every}
+    for softmax in softmaxes(trace):
+        contexts = [u.event for u in uses(g, softmax)]
+        score = score_of(g, softmax) if contexts else None
+        if score is None:
+            continue
+        query = _sources(g, score.query)
+        encoders = {s.key for s in _sources(g, score.memory) if s.kind == "cell"}
+        fed, joined, known = fed_by(g, contexts[0])
+        for context in contexts[1:]:
+            more = fed_by(g, context)
+            fed, joined, known = fed + more[0], joined + more[1], known and more[2]
+        reached = [calls[e.index] for e in fed if e.index in calls]
+        attention = Attention(softmax, score, query, reached, joined, known)
+        decoders = [c for c in every if c.event.index not in encoders]
+        attention.after = next((c for c in decoders if _returned(query, c)), None)
+        attention.before = next((c for c in decoders if overlap(query, c.hidden) and _joins(g, joined, c)), None)
+        if query:
+            yield attention
+
+
+def _returned(query: frozenset[Source], cell: Cell) -> bool:
+    """Whether a call of the cell made the query, and nothing else did."""
+    return bool(query) and all(s.kind == "cell" and s.key == cell.event.index and s.part != "c" for s in query)
+
+
+def _sources(g: Graph, operands: tuple[Operand, ...]) -> frozenset[Source]:
+    return frozenset(source for operand in operands for source in sources(g, operand.value))
+
+
+def _joins(g: Graph, joined: list[Event], cell: Cell) -> bool:
+    """Whether the context is joined with what this call of the cell returned, in the same round."""
+    for event in joined:
+        if event.loops != cell.event.loops:
+            continue
+        for operand in tensor_operands(event):
+            if any(s.kind == "cell" and s.key == cell.event.index for s in outputs_in(g, operand.value)):
+                return True
+    return False
+
+
+def decoder_claims(trace: Trace, cell: Cell, *, said: bool = False) -> frozenset[str]:
+    """What is claimed of the code that calls the cell; with `said`, by its name, docstrings and comments alone."""
+    event, read = cell.event, said_of if said else claims_of
+    scopes = {event.function, *(c.function for c in event.calls)}
+    return frozenset().union(*(read(trace, s) for s in scopes if s))
+
+
+def place_of(attention: Attention, cell: Cell) -> Span:
+    """Where the decoder attends: the call of its scorer, or the query itself where the score is worked out in place."""
+    ours, theirs = attention.softmax.event.calls, cell.event.calls
+    shared = 0
+    while shared < min(len(ours), len(theirs)) and ours[shared].id == theirs[shared].id:
+        shared += 1
+    if shared < len(ours) and ours[shared].span.line:
+        return ours[shared].span
+    query = attention.score.query[0]
+    return query.span if query.span is not None else attention.score.event.span
+
+
+def query_text(trace: Trace, attention: Attention) -> str:
+    """The query in the author's words: the state, before it was mapped and laid out."""
+    g, operand = graph(trace), attention.score.query[0]
+    for _ in range(20):
+        event = g.producer(operand.value)
+        if event is None or event.short not in SHAPING | LINEAR:
+            break
+        inner = next(iter(tensor_operands(event)), None)
+        if inner is None:
+            break
+        operand = inner
+    if isinstance(operand.value, Tensor) and operand.value.name:
+        return operand.value.name
+    text = trace.source(operand.span) if operand.span is not None and not operand.span.path else ""
+    return text if 0 < len(text) <= 48 else "the query"
