@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, tensor_operands
@@ -62,7 +62,7 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
                 return _product(event, operands, axis)
             maps += 1
             event = _other(g, operands, learned[0])
-        elif event.short in ("add", "sub"):
+        elif event.short == "add":
             scored = next((o for o in operands if _leads(g, o)), None)
             if scored is None or bent:
                 return _parts(g, event, list(_terms(g, event)), axis, bent, maps)
@@ -152,14 +152,22 @@ def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None
     source = g.producer(operand.value)
     shape = shape_at(event, operand)
     if source is None:
-        return any(a.ids <= axis.ids for a in shape.axes) if shape is not None and shape.rank is not None else None
+        return _has(shape, axis)
     for earlier in g.back(source, lambda e: e.short in SHAPING | LINEAR and e.short != "phi"):
         made = result_shape(earlier)
         last = earlier.short not in SHAPING | LINEAR or not g.inputs(earlier)
         if last:
             inputs = tensor_operands(earlier) if earlier.short in SHAPING | LINEAR else []
             made = shape_at(earlier, inputs[0]) if inputs else made
-            if made is None or made.rank is None:
-                return None
-            return any(a.ids <= axis.ids for a in made.axes)
+            return _has(made, axis)
     return None
+
+
+def _has(shape: Shape | None, axis: Axis) -> bool | None:
+    """Whether a shape has the axis; one with a size that nobody named may have it."""
+    if shape is None:
+        return None
+    if any(a.ids <= axis.ids for a in shape.axes):
+        return True
+    known = shape.rank is not None and all(a.dim.const is not None or a.dim.named for a in shape.axes)
+    return False if known else None
