@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from os.path import realpath
 from pathlib import Path
 
 from shapedoc.core.finding import FileError, Finding, Report
@@ -85,8 +86,8 @@ def _tasks(request: Request) -> tuple[list[Task], list[FileError]]:
 
 def _roots(paths: Iterable[Path], project: Path) -> tuple[str, ...]:
     """The folders inside which imports are followed: the project's for what lies in it, else the named ones."""
-    root = project.resolve()
-    folders = {path if path.is_dir() else path.parent for path in (path.resolve() for path in paths)}
+    root = Path(realpath(project))
+    folders = {path if path.is_dir() else path.parent for path in (Path(realpath(path)) for path in paths)}
     return tuple(sorted({str(root if folder.is_relative_to(root) else folder) for folder in folders}))
 
 

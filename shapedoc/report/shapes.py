@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
@@ -57,36 +58,43 @@ def _beside(trace: Trace) -> dict[int, str]:
     """What stands beside each line: names and their shapes, each once, in the order in which they came about."""
     lines = split_lines(trace.text)
     named: _Beside = defaultdict(lambda: defaultdict(dict))
-    unnamed: dict[int, list[Event]] = defaultdict(list)
-    for event in trace.events:
-        if event.span.path or event.op == "phi":
-            continue
-        _parameters(event, named)
+    unnamed: dict[int, list[tuple[Event, str]]] = defaultdict(list)
+    for event, sizes in _events(trace):
+        _parameters(event, sizes, named)
         if not isinstance(event.result, Tensor):
             continue
+        shape = sizes.show_shape(event.shape or event.result.shape)
         place = _place_of_name(event, lines)
         if place is not None:
-            named[place][event.target][_shape(event)] = None
+            named[place][event.target][shape] = None
         if place != event.span.line:
-            unnamed[event.span.line].append(event)
+            unnamed[event.span.line].append((event, shape))
     for line, found in named.items():
         header = "".join(lines[line - 1 :])
         named[line] = dict(sorted(found.items(), key=lambda item: header.find(item[0])))
-    for line, events in unnamed.items():
+    for line, made in unnamed.items():
         if line not in named:
-            outermost = min(events, key=lambda e: (e.span.column, -e.span.end_line, -e.span.end_column))
-            named[line][""].update((_shape(e), None) for e in events if e.span == outermost.span)
+            outermost = min((e.span for e, _ in made), key=lambda s: (s.column, -s.end_line, -s.end_column))
+            named[line][""].update((shape, None) for event, shape in made if event.span == outermost)
     return {line: _text(found) for line, found in named.items()}
 
 
-def _parameters(event: Event, named: _Beside) -> None:
+def _events(trace: Trace) -> Iterator[tuple[Event, Sizes]]:
+    """What happened in this file, each with what was known of sizes at the end of its entry."""
+    for _, start, end, sizes in trace.entries:
+        for event in trace.events[start:end]:
+            if not event.span.path and event.op != "phi":
+                yield event, sizes
+
+
+def _parameters(event: Event, sizes: Sizes, named: _Beside) -> None:
     """Add what is known of parameters that this event uses, beside the header of a function followed by itself."""
     if len(event.calls) != 1 or event.calls[0].span.path:
         return
     for operand in event.operands:
         value = operand.value
         if isinstance(value, Tensor) and value.event < 0 and value.source:
-            named[event.calls[0].span.line].setdefault(value.source, {str(value.shape): None})
+            named[event.calls[0].span.line].setdefault(value.source, {sizes.show_shape(value.shape): None})
 
 
 def _place_of_name(event: Event, lines: Sequence[str]) -> int | None:
@@ -107,9 +115,3 @@ def _text(found: Mapping[str, Mapping[str, None]]) -> str:
     """Names with their shapes; the one with the author's names before the one with numbers."""
     ordered = {name: sorted(shapes, key=lambda shape: shape.upper() == shape.lower()) for name, shapes in found.items()}
     return ", ".join(f"{name} {' | '.join(shapes)}".strip() for name, shapes in ordered.items())
-
-
-def _shape(event: Event) -> str:
-    if event.shape is not None:
-        return str(event.shape)
-    return str(event.result.shape) if isinstance(event.result, Tensor) else "?"
