@@ -153,6 +153,8 @@ def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
     if missing > 0:
         if missing > 8:
             return Unknown("rank unknown")
+        if len(known) < len(shape.axes) and missing + len(shape.axes) > 3:
+            return m.fresh_int()  # It may be one of the axes that are known from the other end.
         new = tuple(Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(missing))
         rest = Run(run.name)
         m.sizes.bind_run(run, (*new, rest) if index >= 0 else (rest, *new))

@@ -90,7 +90,7 @@ def owner(trace: Trace, meeting: Meeting) -> str:
         if meeting.home is not None and _is_masked(meeting.event):
             return "SD205"
         return "SD102" if meeting.raises or not meeting.ranks_differ else "SD205"
-    if is_positions(trace, meeting.low) and not meeting.raises and meeting.home is not None:
+    if meeting.home is not None and not meeting.raises and is_positions(trace, meeting.low):
         return "SD207"
     return meeting.code
 
@@ -130,15 +130,15 @@ def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
     found: list[Meeting] = []
     for i, one in enumerate(operands):
         for two in operands[i + 1 :]:
-            found.extend(_between(event, one, two))
+            found.extend(_between(trace, event, one, two))
     return tuple(found)
 
 
-def _between(event: Event, one: Operand, two: Operand) -> Iterator[Meeting]:
+def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator[Meeting]:
     a, b = shape_at(event, one), shape_at(event, two)
     if a is None or b is None or a.rank is None or b.rank is None or event.sizes is None:
         return
-    if a.rank > b.rank or (a.rank == b.rank and two.name in ("mask", "condition")):
+    if a.rank > b.rank or (a.rank == b.rank and (two.name == "mask" or is_positions(trace, two))):
         one, two, a, b = two, one, b, a
     for back in range(-len(a.axes), 0):
         x, y = a.axes[back], b.axes[back]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -38,7 +39,8 @@ def execute(example: Example) -> tuple[str, object]:
     np.random.seed(0)
     names: dict[str, object] = {"__name__": "__main__"}
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of some of the faults
             exec(compile(example.code, "example.py", "exec"), names)
     except Exception as problem:
         return type(problem).__name__, None

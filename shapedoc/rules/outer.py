@@ -1,0 +1,79 @@
+"""Outer broadcasts: an axis that meets itself twice, once against a 1 of the other operand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
+
+__all__ = ["Outer", "outers", "who_made"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outer:
+    """`low` (B, ...) meets `high` (B, 1, ...): the result has the axis twice.
+
+    axis: the one that is doubled. back: where it stands in `low`, from the right. one: the axis of size 1 of `high`.
+    """
+
+    event: Event
+    low: Operand
+    high: Operand
+    axis: Axis
+    back: int
+    one: Axis
+
+
+def outers(event: Event) -> Iterator[Outer]:
+    """The axes that an elementwise operation doubles, in the tensor of lower rank."""
+    operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
+    for low in operands:
+        for high in operands:
+            a, b = shape_at(event, low), shape_at(event, high)
+            if low is high or a is None or b is None or a.rank is None or b.rank is None or a.rank >= b.rank:
+                continue
+            back = -a.rank
+            if a.rank == 0 or a.axes[0].dim == ONE or b.axes[back].dim != ONE:
+                continue
+            if _is_at(b, back - 1, a.axes[0]) and all(_lines_up(a, b, p) for p in range(back + 1, 0)):
+                yield Outer(event, low, high, a.axes[0], back, b.axes[back])
+
+
+def _is_at(shape: Shape, place: int, axis: Axis) -> bool:
+    """Whether an axis stands at a place, by identity or by its size."""
+    if -place > len(shape.axes):
+        return False
+    other = shape.axes[place]
+    if other.same(axis):
+        return True
+    return other.dim == axis.dim and (axis.dim.named or (axis.dim.const or 0) > 1)
+
+
+def _lines_up(a: Shape, b: Shape, place: int) -> bool:
+    return a.axes[place].dim == b.axes[place].dim or a.axes[place].same(b.axes[place])
+
+
+def who_made(trace: Trace, operand: Operand, axis: Axis) -> Event | None:
+    """The event that brought an axis in, walking back from an operand."""
+    g: Graph = graph(trace)
+    event = g.producer(operand.value)
+    for _ in range(100):
+        if event is None:
+            return None
+        sources = [g.producer(o.value) for o in event.operands if isinstance(o.value, Tensor)]
+        earlier = [s for s in sources if s is not None and _has(s, axis)]
+        if not earlier:
+            return event
+        event = earlier[0]
+    return event
+
+
+def _has(event: Event, axis: Axis) -> bool:
+    shape = result_shape(event)
+    return shape is not None and any(a.ids <= axis.ids for a in shape.axes)
