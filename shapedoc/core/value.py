@@ -93,12 +93,18 @@ class Float:
 
 @dataclass(frozen=True, slots=True)
 class Bool:
+    """A truth value; `parameter`: it is the default of this parameter of a constructor."""
+
     value: bool | None = None
+    parameter: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Str:
+    """A string; `parameter` as for Bool."""
+
     value: str | None = None
+    parameter: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

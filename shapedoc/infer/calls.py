@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from shapedoc.core.trace import Call
 from shapedoc.core.value import (
+    Bool,
     Bound,
     DictValue,
     Int,
@@ -160,6 +161,7 @@ def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: 
         config = build_layer(entry, Arguments(plain, named, rest))
     except Lost as lost:
         return m.unknown_call(f"{kind}: {lost.reason}", node, args, keywords)
+    m.configures.update(v.parameter for v in (*plain, *named.values()) if isinstance(v, Bool | Str) and v.parameter)
     layer = Layer(kind, config, span_of(node, m.path))
     places = [p.name for p in entry.config if not p.keyword_only]
     operands = [m._operand(places[i] if i < len(places) else str(i), a.value, a.node) for i, a in enumerate(args)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
@@ -25,6 +25,7 @@ __all__ = ["Sources", "analyse"]
 
 _REGISTERED = (calls, expressions, loops, statements)
 _PASSES = 3
+_VARIANTS = 4
 
 Loader = Callable[[Machine, ir.Import], dict[str, Value]]
 
@@ -78,17 +79,41 @@ class Walk:
         m.driver = False
 
     def _class(self, cls: Class) -> None:
-        """Build an object with the constructor's own names, then walk ``forward`` and what it does not call."""
-        instance, sizes = self._build(cls)
+        """Build an object with the constructor's own names, then walk ``forward`` and what it does not call.
+
+        Where the program asks what a parameter is (``if self.score == "general"``), it is built and walked for each
+        answer: what is right for one need not be for another.
+        """
+        self.m.asked, self.m.configures = {}, set()
+        instance, sizes = self._build(cls, {})
         found = cls.find("forward") or cls.find("__call__")
-        if found is not None and isinstance(found[0], Function):
-            self._entry(cls.name, self._method(instance, found[0]), sizes)
+        forward = found[0] if found is not None and isinstance(found[0], Function) else None
+        if forward is not None:
+            self._entry(cls.name, self._method(instance, forward), sizes)
         for name, member in cls.members.items():
             if not isinstance(member, Function) or id(member.node) in self.m.executed or name.startswith("__"):
                 continue
             self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
+        if forward is not None:
+            for answer in self._answers(cls):
+                instance, sizes = self._build(cls, answer)
+                self._entry(cls.name, self._method(instance, forward), sizes)
 
-    def _build(self, cls: Class) -> tuple[Instance, Sizes]:
+    def _answers(self, cls: Class) -> list[dict[str, Value]]:
+        """Other values of the constructor's parameters that the program asks for, one at a time."""
+        builder = cls.find("__init__")
+        if builder is None or not isinstance(builder[0], Function):
+            return []
+        names = {p.name for p in builder[0].node.params} - self.m.configures
+        answers: list[dict[str, Value]] = []
+        for name, values in self.m.asked.items():
+            for value in values if name in names else ():
+                default = builder[0].defaults.get(name)
+                if not (isinstance(default, Str | Bool) and default.value == value):
+                    answers.append({name: Str(value) if isinstance(value, str) else Bool(value)})
+        return answers[:_VARIANTS]
+
+    def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:
         m = self.m
         m.begin()
         m.frames = [Frame("", m.globals, {})]
@@ -97,6 +122,7 @@ class Walk:
         start = len(m.trace.events)
         if builder is not None and isinstance(builder[0], Function):
             args = _parameters(m, builder[0], {}, size=m.sources.constructor, skip=1)
+            args.update({name: Arg(value) for name, value in chosen.items()})
             with suppress(Budget):
                 calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
         m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
@@ -184,6 +210,8 @@ def _parameters(
             continue
         default = function.defaults.get(p.name)
         value = _from_default(default, size=size)
+        if size and isinstance(value, Bool | Str):
+            value = replace(value, parameter=p.name)
         if value is None:
             if p.name not in symbols:
                 hint = "none" if isinstance(default, NoneValue) else ""

@@ -171,8 +171,8 @@ def _decide(value: Symbolic, other: Value, op: str) -> Value:
 def _turned(m: Machine, arg: Arg, other: Arg, op: str) -> Value:
     """The operand; ``x.T`` of a parameter that nobody describes is a tensor beside another, or in a product."""
     match arg.value:
-        case Bound(Symbolic() as owner, ("T" | "mT") as name) if (
-            arg.node is not None and (op == "@" or isinstance(other.value, Tensor))
+        case Bound(Symbolic() as owner, ("T" | "mT") as name) if arg.node is not None and (
+            op == "@" or isinstance(other.value, Tensor)
         ):
             return m.operate(f"torch.Tensor.{name}", arg.node, [Arg(owner.as_tensor(), arg.node)])
     return arg.value
@@ -235,6 +235,7 @@ def compare(m: Machine, node: ir.Compare) -> Value:
 
 def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
     left, right = a.value, b.value
+    _note_question(m, left, right)
     if op in ("is", "is not"):
         return _identity(left, right, op == "is")
     if isinstance(left, Symbolic) and not isinstance(right, NoneValue | Str):
@@ -259,6 +260,14 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
     if isinstance(left, Symbolic) and not left.size and op in _COMPARISONS and isinstance(right, Int):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left.as_tensor(), a.node), Arg(right, b.node)])
     return Bool()
+
+
+def _note_question(m: Machine, left: Value, right: Value) -> None:
+    """A parameter of a constructor that is compared with a string: the other answer is walked too, later."""
+    for one, other in ((left, right), (right, left)):
+        name = one.parameter if isinstance(one, Str) else one.name if isinstance(one, Symbolic) and one.size else ""
+        if name and isinstance(other, Str) and other.value is not None and not other.parameter:
+            m.ask(name, other.value)
 
 
 def _maybe_tensor(value: Unknown) -> bool:

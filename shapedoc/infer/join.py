@@ -67,13 +67,14 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
     names = {n: None for s in going for n in s.variables}
     for name in names:
         values = [s.variables.get(name) for s in going]
-        machine.frame.variables[name] = join(machine, [v or Unknown("set in one branch only") for v in values], node)
+        # Where a branch does not set it, no program that goes on from there may use it.
+        machine.frame.variables[name] = join(machine, [v for v in values if v is not None], node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
     for key, attributes in keys.items():
         old = attributes.get(key[1])
         values = [s.attributes[key][1] if key in s.attributes else old for s in going]
         machine.journal.append((attributes, key[1], old))
-        attributes[key[1]] = join(machine, [v or Unknown("set in one branch only") for v in values], node)
+        attributes[key[1]] = join(machine, [v for v in values if v is not None], node)
     return ""
 
 

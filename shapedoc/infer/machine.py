@@ -93,6 +93,9 @@ class Machine:
         self.target = ""
         self.driver = False
         self.libraries: set[str] = set()
+        # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure layers.
+        self.asked: dict[str, list[bool | str]] = {}
+        self.configures: set[str] = set()
         # Events whose operands did not fit, and all that came of them.
         self.spoilt: set[int] = set()
         self.last_shape: tuple[Tensor, Value] | None = None
@@ -169,6 +172,12 @@ class Machine:
         instance.attributes[name] = value
         if isinstance(value, Tensor | Layer | Instance) and not value.name:
             value.name = f"self.{name}" if isinstance(value, Tensor) else name
+
+    def ask(self, parameter: str, value: bool | str) -> None:
+        """Remember that the program asks whether a parameter is this value."""
+        answers = self.asked.setdefault(parameter, [])
+        if value not in answers:
+            answers.append(value)
 
     def take_back(self, mark: int) -> None:
         """Undo what was written to objects since the journal was `mark` long."""

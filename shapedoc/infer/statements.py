@@ -230,7 +230,10 @@ def returning(m: Machine, node: ir.Return) -> Signal:
 
 @executor(ir.If)
 def branching(m: Machine, node: ir.If) -> Signal:
-    known = truth(m, m.eval(node.test))
+    condition = m.eval(node.test)
+    if isinstance(condition, Bool) and condition.parameter and condition.value is not None:
+        m.ask(condition.parameter, not condition.value)
+    known = truth(m, condition)
     if known is not None:
         return m.run(node.body if known else node.orelse)
     states = [

@@ -237,3 +237,30 @@ def test_loops_in_each_other_end(depth: int) -> None:
 def test_recursion_ends() -> None:
     trace = run("import torch\ndef f(x):\n    return f(x + 1)\ny = f(torch.zeros(3))\n")
     assert len(trace.events) < 50
+
+
+def test_every_kind_of_score_that_the_program_asks_for_is_walked() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Score(nn.Module):
+            def __init__(self, d_s, d_h, kind="dot"):
+                super().__init__()
+                self.kind = kind
+                if kind == "general":
+                    self.W = nn.Linear(d_h, d_s)
+                elif kind == "concat":
+                    self.W = nn.Linear(d_s + d_h, 1)
+
+            def forward(self, state, memory):
+                B, T, _ = memory.shape
+                if self.kind == "general":
+                    return torch.bmm(self.W(memory), state.unsqueeze(2))
+                if self.kind == "concat":
+                    rows = state.unsqueeze(1).expand(B, T, state.size(1))
+                    return self.W(torch.cat((rows, memory), dim=-1))
+                return torch.bmm(memory, state.unsqueeze(2))
+        """
+    ops = {e.short for e in run(program).events}
+    assert {"bmm", "cat", "Linear.forward"} <= ops
