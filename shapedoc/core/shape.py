@@ -48,7 +48,7 @@ class Axis:
 
     def sized(self, dim: Dim) -> Axis:
         """The same axis with its size known better."""
-        return Axis(dim, self.ids, self.visible, self.factors)
+        return self if dim == self.dim else Axis(dim, self.ids, self.visible, self.factors)
 
     def merged(self, other: Axis) -> Axis:
         """This axis, answering to the identities of `other` too."""

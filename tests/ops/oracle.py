@@ -17,7 +17,7 @@ from shapedoc.core.value import Kind
 from tests.ops import scipy_reference
 from tests.ops.drawing import Call, D, L, Packed, T
 
-__all__ = ["Raised", "Result", "Shaped", "real", "real_layer"]
+__all__ = ["Raised", "Result", "Shaped", "built", "real", "real_layer"]
 
 # Tensors of a few elements are not worth a thread.
 torch.set_num_threads(1)
@@ -80,13 +80,19 @@ def real_layer(kind: str, call: Call) -> Result:
     """The result of building a layer and calling it."""
 
     def build(device: str) -> object:
-        with torch.device(device):
-            made = lookup(kind)
-            assert callable(made)
-            module = made(*_plain(call.init, device), **_named(call.options, device))
+        module = built(kind, call, device)
+        assert callable(module)
         return module(*_plain(call.args, device), **_named(call.kwargs, device))
 
     return _quietly(build, kind)
+
+
+def built(kind: str, call: Call, device: str = "meta") -> object:
+    """The layer of a call."""
+    made = lookup(kind)
+    assert callable(made)
+    with torch.device(device):
+        return made(*_plain(call.init, device), **_named(call.options, device))
 
 
 def _quietly(run: Callable[[str], object], name: str) -> Result:

@@ -29,6 +29,4 @@ def xlogy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return x * np.log(y)
 
 
-special = SimpleNamespace(
-    expit=expit, log_softmax=log_softmax, logsumexp=logsumexp, softmax=softmax, xlogy=xlogy
-)
+special = SimpleNamespace(expit=expit, log_softmax=log_softmax, logsumexp=logsumexp, softmax=softmax, xlogy=xlogy)

@@ -29,7 +29,7 @@ from shapedoc.ops import Arguments, evaluate, find, find_layer
 from shapedoc.ops.bind import build_layer
 from tests.ops.drawing import Call, D, L, Packed, T, dim_of
 
-__all__ = ["Answer", "Hidden", "answer", "contradiction", "difference"]
+__all__ = ["Answer", "Hidden", "answer", "contradiction", "difference", "named", "values", "veiled"]
 
 _DTYPES: dict[str, Kind] = {
     "bool": "bool", "bool_": "bool", "complex64": "complex", "float16": "float", "float32": "float",
@@ -113,8 +113,8 @@ def answer(
     arguments = Arguments(_all(call.args, numpy, names), _named(call.kwargs, numpy, names))
     if hidden is not None:
         arguments = Arguments(
-            [_veiled(v, hidden) for v in arguments.positional],
-            {k: _veiled(v, hidden) for k, v in arguments.keywords.items()},
+            [veiled(v, hidden) for v in arguments.positional],
+            {k: veiled(v, hidden) for k, v in arguments.keywords.items()},
         )
     numbers = {s: n for n, s in (symbols or {}).items()} | (hidden.numbers if hidden else {})
     if layer:
@@ -129,6 +129,16 @@ def answer(
     op = find(name)
     assert op is not None
     return Answer(evaluate(op, arguments, sizes, 1).verdict, sizes, numbers)
+
+
+def values(given: Sequence[object]) -> list[Value]:
+    """Drawn arguments, with numbers for sizes."""
+    return _all(given, False, False)
+
+
+def named(given: Mapping[str, object]) -> dict[str, Value]:
+    """Drawn arguments by name, with numbers for sizes."""
+    return _named(given, False, False)
 
 
 def _named(values: Mapping[str, object], numpy: bool, names: bool) -> dict[str, Value]:
@@ -178,7 +188,7 @@ def _value(value: object, numpy: bool, names: bool) -> Value:
             return EllipsisValue()
 
 
-def _veiled(value: Value, hidden: Hidden) -> Value:
+def veiled(value: Value, hidden: Hidden) -> Value:
     """The value with less known of its tensors."""
     match value:
         case Tensor(shape=shape):
@@ -187,7 +197,7 @@ def _veiled(value: Value, hidden: Hidden) -> Value:
             hidden.tensors.append((tensor, real))
             return tensor
         case Seq(items=items):
-            return Seq(tuple(_veiled(v, hidden) for v in items), value.kind)
+            return Seq(tuple(veiled(v, hidden) for v in items), value.kind)
         case _:
             return value
 

@@ -7,7 +7,7 @@ module for each module of ops.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 import pytest
@@ -49,7 +49,7 @@ ENTRIES = sorted(entries())
 Drawn = tuple[str, Call, dict[int, Sym], Result]
 
 
-@lru_cache(maxsize=4)
+@cache
 def drawn(key: str, names: tuple[str, ...], family: str, layer: bool) -> list[Drawn]:
     """Calls of an op under all its names, with the symbols of their sizes and what really comes out."""
     sample = samples(family).get(key)

@@ -68,9 +68,11 @@ def per_channel(draw: Draw) -> Call:
     if draw.wrong():
         statistics = [draw.other(channels)]
     mean = draw.sampled([None, T([channels])])
-    return Call((T(shape), mean, mean and T([channels], fill=1)), {"weight": T(statistics), "bias": T([channels])} | (
-        {"training": True} if draw.name.endswith("batch_norm") else {}
-    ))
+    return Call(
+        (T(shape), mean, mean and T([channels], fill=1)),
+        {"weight": T(statistics), "bias": T([channels])}
+        | ({"training": True} if draw.name.endswith("batch_norm") else {}),
+    )
 
 
 SAMPLES: dict[str, Sample] = {

@@ -47,9 +47,7 @@ def decoder(draw: Draw) -> Call:
     if draw.number(0, 4) == 0:
         i = draw.number(0, 1)
         shapes[i] = draw.spoilt(shapes[i])
-    calls = masks(
-        draw, a, tgt_mask=(t, t), memory_mask=(t, s), tgt_key_padding_mask=(t,), memory_key_padding_mask=(s,)
-    )
+    calls = masks(draw, a, tgt_mask=(t, t), memory_mask=(t, s), tgt_key_padding_mask=(t,), memory_key_padding_mask=(s,))
     if draw.number(0, 6) == 0:
         calls["tgt_is_causal"] = True
     stack = draw.name == "torch.nn.TransformerDecoder"
