@@ -253,7 +253,8 @@ def _known(other: Event, event: Event, kinds: Collection[str]) -> bool:
             if not ahead:
                 return False
             one, other_one = axis_at(theirs, back), axis_at(ours, back)
-            if one is not None and one.dim.const == 1 and (other_one is None or other_one.dim.const != 1):
+            pair = len(problem.operands) == 2
+            if pair and one is not None and one.dim.const == 1 and (other_one is None or other_one.dim.const != 1):
                 return False  # sound only because it took the size for 1
         if not problem.axes:
             for name in problem.operands:
