@@ -23,7 +23,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 from shapedoc.core.sizes import Sizes
@@ -99,12 +99,20 @@ class OpParam:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An entry of the table. names: every qualified name it serves, the documented one first."""
+    """An entry of the table.
+
+    names: every qualified name it serves, the documented one first. own: how many of the function's first parameters
+    are not the call's (the context, and for a layer's forward the layer).
+    """
 
     names: tuple[str, ...]
     function: OpFunction
-    params: tuple[OpParam, ...]
     family: str
+    own: int = 1
+
+    @property
+    def params(self) -> tuple[OpParam, ...]:
+        return _params(self.function, self.own)
 
     @property
     def name(self) -> str:
@@ -115,14 +123,18 @@ class Op:
 class LayerOp:
     """A library module.
 
-    config: its constructor's parameters. forward: the op of a call, which takes the layer first. parameters: what
-    makes its learned tensors (``weight``, ``bias``) from the layer, where the module has any.
+    signature: its constructor's parameters, as text. forward: the op of a call, which takes the layer first.
+    parameters: what makes its learned tensors (``weight``, ``bias``) from the layer, where the module has any.
     """
 
     kind: str
-    config: tuple[OpParam, ...]
+    signature: str
     forward: Op
     parameters: Parameters | None = None
+
+    @property
+    def config(self) -> tuple[OpParam, ...]:
+        return _config(self.signature)
 
 
 def op(*names: str) -> Callable[[OpFunction], OpFunction]:
@@ -132,7 +144,7 @@ def op(*names: str) -> Callable[[OpFunction], OpFunction]:
     """
 
     def register(function: OpFunction) -> OpFunction:
-        entry = Op(names, function, _params(function, skip=1), function.__module__.rsplit(".", 1)[-1])
+        entry = Op(names, function, function.__module__.rsplit(".", 1)[-1])
         for name in names:
             if name in _OPS:
                 raise ValueError(f"two ops for {name}")
@@ -152,19 +164,24 @@ def layer(kind: str, config: str, parameters: Parameters | None = None) -> Calla
     def register(function: OpFunction) -> OpFunction:
         if kind in _LAYERS:
             raise ValueError(f"two layers for {kind}")
-        namespace: dict[str, Callable[..., None]] = {}
-        exec(f"from __future__ import annotations\ndef build({config}): ...", namespace)
-        family = function.__module__.rsplit(".", 1)[-1]
-        forward = Op((f"{kind}.forward",), function, _params(function, skip=2), family)
-        _LAYERS[kind] = LayerOp(kind, _params(namespace["build"], skip=0), forward, parameters)
+        forward = Op((f"{kind}.forward",), function, function.__module__.rsplit(".", 1)[-1], own=2)
+        _LAYERS[kind] = LayerOp(kind, config, forward, parameters)
         return function
 
     return register
 
 
-def _params(function: Callable[..., object], skip: int) -> tuple[OpParam, ...]:
+@cache
+def _config(signature: str) -> tuple[OpParam, ...]:
+    namespace: dict[str, Callable[..., None]] = {}
+    exec(f"from __future__ import annotations\ndef build({signature}): ...", namespace)
+    return _params(namespace["build"], 0)
+
+
+@cache
+def _params(function: Callable[..., object], own: int) -> tuple[OpParam, ...]:
     found = []
-    for p in list(inspect.signature(function).parameters.values())[skip:]:
+    for p in list(inspect.signature(function).parameters.values())[own:]:
         found.append(
             OpParam(
                 p.name.rstrip("_") if p.name in ("input_", "from_") else p.name,
