@@ -19,13 +19,13 @@ __all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    for event, problem in problems(trace, "mismatched-module-input", "mismatched-batch"):
+    for event, problem in problems(trace, "mismatched-module-input", "mismatched-batch", "mismatched-product"):
         severity = severity_of(problem.sameness)
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if severity is None or is_tainted(trace, operand):
             continue
         event, problem = clearest(trace, event, problem)
-        if problem.kind == "mismatched-batch":
+        if problem.kind != "mismatched-module-input":
             if layer_of(event) is not None or "pack" in event.short:
                 yield from _batch(trace, event, problem, severity)
             continue
@@ -107,6 +107,7 @@ def _batch(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
     own = axis.dim.const == 1 and weight_made(trace, operand) is not None
     call = None if own else faulty_call(trace, event, (problem.kind,))
     name = event.short.removesuffix(".forward")
+    what = "batch size" if problem.kind == "mismatched-batch" else "length"
     yield finding(
         trace,
         event,
@@ -114,7 +115,7 @@ def _batch(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
         code=RULE.code,
         name=RULE.name,
         severity=severity,
-        message=f"`{name}` needs one batch size, got {quoted(event, axis)} in `{operand.name}` and "
+        message=f"`{name}` needs one {what}, got {quoted(event, axis)} in `{operand.name}` and "
         f"{quoted(event, wanted)} in `{other.name}`",
         tensor=text,
         actual=actual,
@@ -122,13 +123,15 @@ def _batch(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
         + label(operand.span, f"{text} is {actual}")
         + made_before(trace, event, operand, other)
         + call_labels(event),
-        why=f"`{name}` pairs every element of one batch with one of the other, and broadcasts nothing",
+        why=f"`{name}` pairs every element of one batch with one of the other, and broadcasts nothing"
+        if what == "batch size"
+        else "every key has a value of its own",
         notes=only_if(problem),
         help=_expanded(trace, event, problem, side)
         if axis.dim.const == 1
         else exchanged(trace, event, operand, 0, 1)
         if same_size(event, shape, wanted) is not None
-        else f"give {text} the batch of {text_of(trace, other)}",
+        else f"give {text} the {what} of {text_of(trace, other)}",
     )
 
 
