@@ -14,7 +14,7 @@ from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.value import Value
 
-__all__ = ["Call", "Event", "Operand", "Problem", "Stated", "Trace"]
+__all__ = ["Call", "Event", "Operand", "Problem", "Stated", "Trace", "Unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,15 @@ class Stated:
     rank_differs: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A text that can only be meant as a shape and does not parse, and what is wrong with it."""
+
+    span: Span
+    text: str
+    reason: str
+
+
 @dataclass(slots=True, eq=False)
 class Trace:
     """All events of one analysis of one file, from every entry (a class by itself, driver code, a function).
@@ -146,6 +155,7 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     entries: list[tuple[str, int, int, Sizes]] = field(default_factory=list)
     stated: list[Stated] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
 

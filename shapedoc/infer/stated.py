@@ -12,7 +12,7 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness
 from shapedoc.core.span import Span
-from shapedoc.core.trace import Operand, Stated
+from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.machine import Frame, Machine
@@ -31,6 +31,9 @@ class Statements:
         machine.on_call = self.called
         machine.on_return = self.returned
         machine.after_assign = self.walked
+        if machine.sources.comments:
+            unread = self.contracts.unreadable
+            machine.trace.unreadable = [Unreadable(Span(*u.span), u.text, u.reason) for u in unread]
 
     # -- where statements meet values
 

@@ -85,8 +85,8 @@ RULE = Rule(
     name="mismatched-loss",
     severity="error",
     summary="Prediction and target of a loss cannot meet.",
-    what="Compares what `CrossEntropyLoss`, `NLLLoss` and the elementwise losses get: the classes of a prediction stand "
-    "on axis 1, the target has the other axes.",
+    what="Compares what `CrossEntropyLoss`, `NLLLoss` and the elementwise losses get: the classes of a prediction "
+    "stand on axis 1, the target has the other axes.",
     why="A decoder gives (batch, T, classes), torch wants (batch, classes, T): the loss takes the time for the "
     "classes and raises.",
     instead="Transpose the prediction (`logits.transpose(1, 2)`), or flatten both "

@@ -1,0 +1,132 @@
+"""SD701 stated-shape-disagrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Stated, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import label, severity_of
+
+__all__ = ["RULE"]
+
+_FORMS = {
+    "comment": "a comment",
+    "explicit": "a comment",
+    "docstring": "the docstring",
+    "jaxtyping": "an annotation",
+    "annotation": "an annotation",
+    "assert": "an assert",
+    "suffix": "its name",
+}
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    seen: set[tuple[Span, str]] = set()
+    for stated in trace.stated:
+        severity: Severity | None = severity_of(stated.verdict, "warning")
+        if severity != "warning" or (stated.span, stated.name) in seen:
+            continue
+        seen.add((stated.span, stated.name))
+        yield _found(trace, stated)
+
+
+def _found(trace: Trace, stated: Stated) -> Finding:
+    form = _FORMS.get(stated.form, "a comment")
+    name = stated.name or "the value"
+    what = "another number of axes" if stated.rank_differs else "other sizes"
+    made = _made(trace, stated)
+    when = stated.verdict.when
+    return Finding(
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        path=stated.span.path or trace.path,
+        span=stated.span,
+        message=f"{form} says that `{name}` is {stated.text}, it has {what}: {stated.inferred}",
+        function=made.function if made is not None else "",
+        tensor=name,
+        actual=stated.inferred,
+        expected=stated.text,
+        labels=label(made.span, f"{name} is {stated.inferred}") if made is not None else (),
+        why="a stated shape is what the next reader builds on; one of the two is wrong",
+        help=f"write {stated.inferred} here, or mend the code",
+        notes=(f"agrees only if {when}",) if when else (),
+    )
+
+
+def _made(trace: Trace, stated: Stated) -> Event | None:
+    """The event nearest before the statement that made the value it is about."""
+    best: Event | None = None
+    for event in trace.events:
+        named = event.target == stated.name or (isinstance(event.result, Tensor) and event.result.name == stated.name)
+        near = named and event.span.line <= stated.span.end_line
+        if near and not event.span.path and (best is None or event.span.line >= best.span.line):
+            best = event
+    return best
+
+
+RULE = Rule(
+    code="SD701",
+    name="stated-shape-disagrees",
+    severity="warning",
+    summary="A comment, docstring, annotation or assert states another shape than the code gives.",
+    what="Reads the shapes that the author states, and compares them with the inferred ones: the number of axes, and "
+    "names that stand for two different sizes. It stands on the statement: where code and comment contradict each "
+    "other, it is the comment that is reported.",
+    why="Shape comments are how attention code is read. One that is wrong leads the next change astray, and often it "
+    "was right once: the code is what changed.",
+    instead="Correct the statement, or the code where the statement is what was meant.",
+    source="jaxtyping documentation, Array annotations, for the annotated forms.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+
+    def forward(self, embedded):
+        batch_size, T, d_embed = embedded.shape
+        output, hidden = self.rnn(embedded)
+        last = output[:, -1]  # (batch_size, T, 2 * d_hidden)  # <- SD701
+        return last
+
+
+result = Encoder(5, 7)(torch.randn(2, 3, 5))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_embed, d_hidden):
+        super().__init__()
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+
+    def forward(self, embedded):
+        batch_size, T, d_embed = embedded.shape
+        output, hidden = self.rnn(embedded)
+        last = output[:, -1]  # (batch_size, 2 * d_hidden)
+        return last
+
+
+result = Encoder(5, 7)(torch.randn(2, 3, 5))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
