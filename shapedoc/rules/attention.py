@@ -28,6 +28,7 @@ NONLINEAR = names(
 )
 # Linear in its first operand.
 LINEAR = names("Linear.forward linear Conv1d.forward Conv2d.forward Dropout.forward dropout Identity.forward")
+_PLAIN = SHAPING - {"stack", "phi"}
 _MASKS = names("masked_fill where masked_fill_ nan_to_num")
 
 
@@ -59,7 +60,8 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
         if event.short in PRODUCTS:
             learned = [o for o in operands if _is_learned(o)]
             if not learned:
-                return _product(event, operands, axis)
+                found = _product(event, operands, axis)
+                return (_projected(g, found, axis) or found) if found is not None else None
             maps += 1
             event = _other(g, operands, learned[0])
         elif event.short == "add":
@@ -118,6 +120,27 @@ def _product(event: Event, operands: list[Operand], axis: Axis) -> Score | None:
     if len(memory) == 2:
         query, memory = memory[:1], memory[1:]
     return Score("multiplicative", event, tuple(query), tuple(memory)) if memory and query else None
+
+
+def _projected(g: Graph, score: Score, axis: Axis) -> Score | None:
+    """An additive score whose last projection is a plain array: the memory's side is a sum of two mapped sides.
+
+    Source: the scorer of Bahdanau et al. 2015 in NumPy, ``np.tanh(H @ U + s @ W) @ v``.
+    """
+    event, bent = g.producer(score.memory[0].value), False
+    while event is not None and (event.short in NONLINEAR or event.short in _PLAIN):
+        bent = bent or event.short in NONLINEAR
+        event = g.main_source(event)
+    if event is None or event.short != "add":
+        return None
+    found = _parts(g, event, list(_terms(g, event)), axis, bent, 2)
+    return found if found is not None and all(_is_mapped(g, o) for o in found.query) else None
+
+
+def _is_mapped(g: Graph, operand: Operand) -> bool:
+    event = g.producer(operand.value)
+    made = g.origin(event, SHAPING) if event is not None else None
+    return made is not None and (made.short in PRODUCTS or made.short in ("Linear.forward", "linear"))
 
 
 def _kept(event: Event, operand: Operand) -> tuple[Axis, ...]:

@@ -105,8 +105,7 @@ def _over_another(trace: Trace, softmax: Softmax, use: Use) -> Finding:
         message=title,
         tensor=name,
         actual=shape,
-        expected=f"weights that sum to 1 over axis {position} of {shape}",
-        labels=label(event.span, f"{name} is {shape}; `{ours}` is normalised")
+        labels=label(event.span, f"`{ours}` is normalised")
         + label(use.event.span, f"the {where} {values} sums over `{right}`")
         + (made_by(trace, softmax.scores.value, event, name) if isinstance(softmax.scores.value, Tensor) else ())
         + call_labels(event),
@@ -150,7 +149,7 @@ def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
         message=f"softmax over the batch: axis {_position(softmax, axis)} of {name} is `{event.sizes.show(axis.dim)}`",
         tensor=name,
         actual=text,
-        labels=label(event.span, f"{name} is {text}") + call_labels(event),
+        labels=call_labels(event),
         why="a softmax over the batch makes every example's result depend on the others",
         notes=(f"line {line} uses the axis as the batch",),
         help="normalise the axis of the keys (or of the classes)",

@@ -83,10 +83,7 @@ def _found(trace: Trace, softmax: Softmax, maker: Event) -> Finding:
         message=f"softmax over an axis of size 1 of {name} {shape}: every weight is 1",
         tensor=name,
         actual=shape,
-        expected="a softmax over the axis of the keys",
-        labels=label(event.span, f"{name} is {shape}")
-        + label(maker.span, "the axis of size 1 is made here")
-        + call_labels(event),
+        labels=label(maker.span, "the axis of size 1 is made here") + call_labels(event),
         why="a softmax shares 1 among the elements of its axis; one element gets all of it, whatever its score is",
         notes=("no gradient reaches the scores",),
         help=step or "squeeze the axis, and normalise the one of the keys",

@@ -45,7 +45,6 @@ def _found(trace: Trace, g: Graph, softmax: Softmax, rank: int) -> Finding:
         message=f"softmax without `dim` on {rank}-D {name} {shape} takes {which}",
         tensor=name,
         actual=shape,
-        expected="a softmax that names its axis",
         labels=(label(softmax.layer.span, "built without `dim`") if softmax.layer is not None else ())
         + label(event.span, f"{name} is {shape}")
         + call_labels(event),

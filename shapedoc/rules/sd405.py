@@ -11,20 +11,19 @@ from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import NoneValue, Tensor
-from shapedoc.rules.claims import claims, claims_of, scope_text
-from shapedoc.rules.contractions import names, tensor_operands
-from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.core.value import NoneValue
+from shapedoc.rules.claims import scope_text
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scaled_dot import is_scaled_dot_product
 from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.weights import uses
 from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
 
 __all__ = ["RULE"]
 
 _HALF = Fraction(1, 2)
-_MAPS = names("Linear.forward linear")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -204,7 +203,7 @@ def _order(factor: Factor) -> int:
 
 
 def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim) -> Iterator[Finding]:
-    if not _is_transformer(trace, g, softmax, scaled):
+    if not is_scaled_dot_product(trace, g, softmax, scaled):
         return
     sizes = softmax.event.sizes
     assert sizes is not None
@@ -243,47 +242,6 @@ def _is_default(trace: Trace, factor: Factor) -> bool:
     text = trace.source(span)
     head = re.compile(rf"\b{re.escape(text)}\s*(:[^=,)]+)?=\s*1(\.0*)?\s*[,)]")
     return text.isidentifier() and head.search(scope_text(trace, factor.event.function)) is not None
-
-
-def _is_transformer(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> bool:
-    """Whether scores are those of scaled dot-product attention, by what they are made of.
-
-    Query, key and value come from linear maps of their own, and heads were split or the code says what it is; nothing
-    but masks is added to the scores (T5 has a bias and no scale).
-    """
-    if any(not _is_mask(trace, o) for o in scaled.added) or len(scaled.sides) != 2:
-        return False
-    said = claims(trace, softmax.event)
-    if "luong" in said:
-        return False
-    if "scaled-dot" in claims_of(trace, softmax.event.function):
-        return True
-    left, right = (s.root for s in scaled.sides)
-    values = [_root(g, u.values) for u in uses(g, softmax) if u.how == "product"]
-    key = _root(g, scaled.product.theirs)
-    own = bool(values) and ((left is right and left is not None) or all(v != key for v in values))
-    if own and all(s.split for s in scaled.sides):
-        return True
-    maps = all(e is not None and e.short in _MAPS for e in (left, right))
-    return own and maps and left is not right and "transformer" in said
-
-
-def _root(g: Graph, operand: Operand) -> int:
-    """Which tensor an operand is made of by layouts: the event that made it, or the input."""
-    event = g.producer(operand.value)
-    if event is None:
-        return -operand.value.uid if isinstance(operand.value, Tensor) else 0
-    event = g.origin(event, SHAPING)
-    source = next((o for o in tensor_operands(event)), None)
-    if event.short in SHAPING and source is not None and isinstance(source.value, Tensor) and source.value.event < 0:
-        return -source.value.uid
-    return event.index
-
-
-def _is_mask(trace: Trace, operand: Operand) -> bool:
-    if not isinstance(operand.value, Tensor):
-        return isinstance(operand.value, NoneValue)
-    return "mask" in f"{text_of(trace, operand)} {operand.value.name}".lower()
 
 
 def _fused(trace: Trace, g: Graph, event: Event) -> Iterator[Finding]:

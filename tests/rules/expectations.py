@@ -1,0 +1,48 @@
+"""Programs that say of themselves what is found in them: ``# <- SD401`` beside a line, a note as ``# <- note SD401``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shapedoc.core.finding import Finding, Report
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+from shapedoc.report import Context, renderer
+
+__all__ = ["Found", "expected", "found", "full_text", "lint"]
+
+_MARK = re.compile(r"# <- (?:(note) )?(SD\d{3})\s*$")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """A finding by line and rule, and whether it is a note."""
+
+    line: int
+    code: str
+    note: bool = False
+
+
+def lint(text: str, *codes: str) -> list[Finding]:
+    """The findings of these rules in a program, by line."""
+    findings = analyse("model.py", text, Settings()).findings
+    return sorted((f for f in findings if f.code in codes), key=lambda f: f.span)
+
+
+def found(text: str, *codes: str) -> list[Found]:
+    """What these rules find in a program."""
+    return sorted(Found(f.span.line, f.code, f.severity == "note") for f in lint(text, *codes))
+
+
+def expected(text: str) -> list[Found]:
+    """What a program says is found in it."""
+    marks = ((number, _MARK.search(line)) for number, line in enumerate(text.splitlines(), 1))
+    return sorted(Found(number, match[2], match[1] == "note") for number, match in marks if match)
+
+
+def full_text(text: str, *codes: str) -> str:
+    """The findings of these rules as they are printed, without the count."""
+    report = Report(files=1, findings=lint(text, *codes))
+    lines = list(renderer("full")(report, Context(text_of=lambda path: text)))
+    return "\n".join(line.rstrip() for line in lines[:-1]).strip()

@@ -1,0 +1,150 @@
+"""SD304: additive scores without a nonlinearity."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a sum": """
+class Attention(nn.Module):
+    def __init__(self, enc, dec, units):
+        super().__init__()
+        self.w1, self.w2, self.v = nn.Linear(enc, units), nn.Linear(dec, units), nn.Linear(units, 1)
+
+    def forward(self, features, hidden):
+        e = self.w1(features) + self.w2(hidden).unsqueeze(1)  # <- SD304
+        a = F.softmax(self.v(e).squeeze(-1), dim=1)
+        return (a.unsqueeze(-1) * features).sum(1)
+
+Attention(8, 4, 6)(torch.randn(2, 5, 8), torch.randn(2, 4))
+""",
+    "a concatenation, time first": """
+class Attention(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * h, h), nn.Parameter(torch.randn(h))
+
+    def forward(self, hidden, outputs):
+        T, B, H = outputs.shape
+        both = torch.cat((hidden.expand(T, -1, -1), outputs), 2)  # <- SD304
+        scores = (self.attn(both) * self.v).sum(dim=2)
+        return F.softmax(scores, dim=0)
+
+Attention(8)(torch.randn(1, 3, 8), torch.randn(5, 3, 8))
+""",
+    "NumPy": """
+def attend(encoder_states, state, W, U, v):
+    combined = encoder_states @ U + state @ W  # <- SD304
+    scores = combined @ v
+    e = np.exp(scores - scores.max())
+    return (e / e.sum(axis=0)) @ encoder_states
+
+U, W, v = np.random.randn(8, 6), np.random.randn(4, 6), np.random.randn(6)
+attend(np.random.randn(5, 8), np.random.randn(4), W, U, v)
+""",
+}
+
+RIGHT = {
+    "tanh": """
+class Attention(nn.Module):
+    def __init__(self, enc, dec, units):
+        super().__init__()
+        self.w1, self.w2, self.v = nn.Linear(enc, units), nn.Linear(dec, units), nn.Linear(units, 1)
+
+    def forward(self, features, hidden):
+        e = torch.tanh(self.w1(features) + self.w2(hidden).unsqueeze(1))
+        return F.softmax(self.v(e).squeeze(-1), dim=1)
+
+Attention(8, 4, 6)(torch.randn(2, 5, 8), torch.randn(2, 4))
+""",
+    "graph attention": """
+class Graph(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.left, self.right = nn.Linear(d, 1), nn.Linear(d, 1)
+
+    def forward(self, nodes):
+        n, d = nodes.shape
+        e = F.leaky_relu(self.left(nodes) + self.right(nodes).transpose(0, 1))
+        return F.softmax(e, dim=1) @ nodes
+
+Graph(8)(torch.randn(5, 8))
+""",
+    "a product and a bias": """
+def attend(q, k, v, bias):
+    return (q @ k.transpose(1, 2) + bias).softmax(-1) @ v
+
+attend(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.randn(2, 3, 1))
+""",
+    "position embeddings": """
+class Pool(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.position, self.score = nn.Parameter(torch.zeros(1, n, d)), nn.Linear(d, 1)
+
+    def forward(self, x):
+        return self.score(x + self.position).softmax(1)
+
+Pool(8, 5)(torch.randn(2, 5, 8))
+""",
+    "centred logits": """
+def target(logits, centre, temperature):
+    return F.softmax((logits - centre) / temperature, dim=-1)
+""",
+    "relu by a module": """
+class Attention(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.score = nn.Sequential(nn.Linear(2 * h, h), nn.ReLU(), nn.Linear(h, 1))
+
+    def forward(self, state, memory):
+        state = state.unsqueeze(1).expand(-1, memory.size(1), -1)
+        return self.score(torch.cat([state, memory], -1)).softmax(1)
+
+Attention(8)(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD304") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD304") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a sum"], "SD304") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD304] query-cancels-in-softmax: self.w2(hidden).unsqueeze(1) adds the same to every score and cancels: no nonlinearity follows the sum
+  --> model.py:13:13
+   |
+13 |         e = self.w1(features) + self.w2(hidden).unsqueeze(1)  # <- SD304
+   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ self.w2(hidden).unsqueeze(1) is (2, 1, units)
+   |             ----------------- self.w1(features) differs from key to key
+   |                                 ---------------------------- self.w2(hidden).unsqueeze(1) is the same for every key
+14 |         a = F.softmax(self.v(e).squeeze(-1), dim=1)
+   |             --------------------------------------- the softmax over `5`
+17 | Attention(8, 4, 6)(torch.randn(2, 5, 8), torch.randn(2, 4))
+   | ----------------------------------------------------------- in this call of `Attention.forward`
+   = why: softmax(a + c) is softmax(a): without a nonlinearity over the sum the score is one term of the query plus one of the key, and attention does not depend on the query at all
+   = help: put `torch.tanh` around the sum, before the projection to one score
+   = more: shapedoc explain SD304
+"""

@@ -1,0 +1,276 @@
+"""SD401: the softmax and the sum over one axis."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import math
+
+import einops
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "self-attention in a class without driver": """
+class SelfAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+
+    def cut(self, x):
+        b, n, c = x.shape
+        return x.view(b, n, self.heads, c // self.heads).transpose(1, 2)
+
+    def forward(self, x, keep=None):
+        q, k, v = self.cut(self.q(x)), self.cut(self.k(x)), self.cut(self.v(x))
+        logits = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        if keep is not None:
+            logits = logits.masked_fill(keep == 0, -1e9)
+        p = logits.softmax(
+            dim=-2,  # <- SD401
+        )
+        return F.dropout(p, 0.1, self.training) @ v
+""",
+    "over the heads": """
+def attend(q, k, v):
+    B, H, L, D = q.shape
+    return torch.matmul(torch.softmax(q @ k.mT * D ** -0.5, 1), v)  # <- SD401
+
+attend(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8))
+""",
+    "time first, in NumPy, written out": """
+def pool(outputs, query):
+    scores = np.einsum("tbd,bd->tb", outputs, query)
+    scores = scores - scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores)
+    weights = weights / weights.sum(axis=1, keepdims=True)  # <- SD401
+    return (weights[:, :, None] * outputs).sum(axis=0)
+
+pool(np.zeros((7, 3, 4)), np.zeros((3, 4)))
+""",
+    "a module that was built with the axis": """
+class Pool(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+        self.norm = nn.Softmax(dim=0)  # <- SD401
+
+    def forward(self, x):
+        b, t, d = x.shape
+        a = self.norm(self.score(x).squeeze(-1))
+        return torch.bmm(a.unsqueeze(1), x).squeeze(1)
+""",
+    "einsum": """
+def attend(q, k, v):
+    s = torch.einsum("bqd,bkd->bqk", q, k)
+    return torch.einsum("bqk,bkd->bqd", F.softmax(s, dim=1), v)  # <- SD401
+
+attend(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "values on the left": """
+def attend(query, memory):
+    B, T, D = memory.shape
+    e = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+    a = F.softmax(e, dim=0)  # <- SD401
+    return torch.bmm(memory.transpose(1, 2), a.unsqueeze(2)).squeeze(2)
+
+attend(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "einops": """
+def attend(x, wq, wk, wv):
+    q, k, v = (einops.rearrange(x @ w, "b n (h d) -> b h n d", h=4) for w in (wq, wk, wv))
+    p = (q @ einops.rearrange(k, "b h n d -> b h d n")).softmax(dim=2)  # <- SD401
+    return einops.rearrange(p @ v, "b h n d -> b n (h d)")
+
+w = torch.randn(3, 16, 16)
+attend(torch.randn(2, 6, 16), w[0], w[1], w[2])
+""",
+    "a helper whose axis is a parameter stands at its call": """
+def normalise(x, axis):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+def attend(q, k, v):
+    return normalise(q @ k.T, 0) @ v  # <- SD401
+
+attend(np.zeros((3, 8)), np.zeros((5, 8)), np.zeros((5, 8)))
+""",
+    "over the batch, values out of sight": """
+class Scorer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.rnn = nn.GRU(width, width, batch_first=True)
+        self.score = nn.Linear(width, 1)
+
+    def forward(self, x):
+        b, t, d = x.shape
+        h, _ = self.rnn(x)
+        return torch.softmax(self.score(h).squeeze(2), dim=0)  # <- SD401
+""",
+}
+
+RIGHT = {
+    "time first": """
+def pool(outputs, query):
+    e = (outputs * query).sum(-1)
+    a = F.softmax(e, dim=0)
+    return (a.unsqueeze(-1) * outputs).sum(0)
+
+pool(torch.randn(7, 3, 4), torch.randn(1, 3, 4))
+""",
+    "keys first": """
+def attend(q, k, v):
+    s = k @ q.transpose(-2, -1)
+    p = s.softmax(dim=-2)
+    return p.transpose(-2, -1) @ v
+
+attend(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "scores with a last axis of 1": """
+class Pool(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.s = nn.Linear(d, 1)
+
+    def forward(self, x):
+        b, t, d = x.shape
+        return (self.s(x).softmax(dim=1) * x).sum(dim=1)
+
+Pool(8)(torch.randn(2, 5, 8))
+""",
+    "linear attention": """
+def linear_attention(q, k, v):
+    q, k = q.softmax(dim=-1), k.softmax(dim=-2)
+    context = torch.einsum("bnd,bne->bde", k, v)
+    return torch.einsum("bnd,bde->bne", q, context)
+
+linear_attention(torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "slots compete for inputs": """
+def slots(q, k, v):
+    attn = torch.einsum("bid,bjd->bij", q, k).softmax(dim=1) + 1e-8
+    attn = attn / attn.sum(dim=-1, keepdim=True)
+    return torch.einsum("bij,bjd->bid", attn, v)
+
+slots(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "both ways": """
+def coattention(a, b):
+    s = torch.bmm(a, b.transpose(1, 2))
+    to_b = torch.bmm(F.softmax(s, dim=2), b)
+    s1, s2 = F.softmax(s, dim=2), F.softmax(s, dim=1)
+    to_a = torch.bmm(torch.bmm(s1, s2.transpose(1, 2)), a)
+    return torch.cat([a, to_b, to_a], 2)
+
+coattention(torch.randn(2, 3, 8), torch.randn(2, 5, 8))
+""",
+    "talking heads": """
+class Talking(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.mix = nn.Parameter(torch.randn(heads, heads))
+
+    def forward(self, q, k, v):
+        p = torch.einsum("bhid,bhjd->bhij", q, k).softmax(dim=-1)
+        p = torch.einsum("bhij,hg->bgij", p, self.mix)
+        return torch.einsum("bhij,bhjd->bhid", p, v)
+
+Talking(4)(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8))
+""",
+    "a bag of instances is the batch": """
+class Bag(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.a = nn.Sequential(nn.Linear(d, 16), nn.Tanh(), nn.Linear(16, 1))
+
+    def forward(self, instances):
+        n, d = instances.shape
+        weights = torch.softmax(self.a(instances), dim=0)
+        return torch.mm(weights.t(), instances)
+
+Bag(8)(torch.randn(9, 8))
+""",
+    "classes": """
+def predict(model, x):
+    return F.softmax(model(x), dim=1).argmax(1)
+
+predict(nn.Linear(8, 3), torch.randn(5, 8))
+""",
+    "experts": """
+class Experts(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.gate = nn.Linear(d, n)
+        self.experts = nn.ModuleList([nn.Linear(d, d) for _ in range(n)])
+
+    def forward(self, x):
+        g = self.gate(x).softmax(-1)
+        out = torch.stack([e(x) for e in self.experts], dim=1)
+        return (g.unsqueeze(-1) * out).sum(dim=1)
+
+Experts(8, 3)(torch.randn(5, 8))
+""",
+    "channels": """
+def cross_covariance(q, k, v):
+    p = (q.transpose(-2, -1) @ k).softmax(dim=-1)
+    return (p @ v.transpose(-2, -1)).transpose(-2, -1)
+
+cross_covariance(torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "shapes that nobody knows": """
+def attend(scores, values):
+    return F.softmax(scores, dim=1) @ values
+""",
+    "heads joined with the batch": """
+def attend(q, k, v, h):
+    b, n, c = q.shape
+    cut = lambda t: t.view(b, -1, h, c // h).transpose(1, 2).reshape(b * h, -1, c // h)
+    p = torch.bmm(cut(q), cut(k).transpose(1, 2)).softmax(dim=2)
+    return torch.bmm(p, cut(v)).view(b, h, n, c // h).transpose(1, 2).reshape(b, n, c)
+
+attend(torch.randn(2, 5, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8), 2)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD401", "SD402", "SD403") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD401", "SD402", "SD403") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["einsum"], "SD401", "SD402", "SD403") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD401] softmax-over-wrong-axis: softmax over `3` of s, but the weights are summed over `5`
+  --> model.py:12:58
+   |
+11 |     s = torch.einsum("bqd,bkd->bqk", q, k)
+   |         ---------------------------------- s is (2, 3, 5)
+12 |     return torch.einsum("bqk,bkd->bqd", F.softmax(s, dim=1), v)  # <- SD401
+   |                                                          ^ s is (2, 3, 5)
+   |            ---------------------------------------------------- the product with v sums over `5`
+   |                                         ------------------- `3` is normalised
+14 | attend(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+   | ------------------------------------------------------------------------ in this call of `attend`
+   = why: attention weights are shares of what they are summed with: for every query they sum to 1 over the keys
+   = note: with this axis the weights of one query do not sum to 1: they are shared among `3`
+   = help: normalise the axis that is summed: `dim=-1`
+   = more: shapedoc explain SD401
+"""

@@ -1,0 +1,156 @@
+"""SD402: a softmax over an axis that has size 1 on purpose."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "the output of Linear(d, 1)": """
+class Pool(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+
+    def forward(self, states):
+        logits = self.score(torch.tanh(states))
+        weights = F.softmax(logits, dim=-1)  # <- SD402
+        return (weights * states).sum(dim=1)
+
+Pool(8)(torch.randn(2, 5, 8))
+""",
+    "the query's axis": """
+def attend(state, memory):
+    B, T, D = memory.shape
+    logits = torch.bmm(state.unsqueeze(1), memory.transpose(1, 2))
+    weights = logits.softmax(dim=1)  # <- SD402
+    return torch.bmm(weights, memory).squeeze(1)
+
+attend(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "keepdims, in NumPy": """
+def soft(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+def pool(x, w):
+    logits = (x * w).sum(axis=2, keepdims=True)
+    return (soft(logits) * x).sum(axis=1)  # <- SD402
+
+pool(np.zeros((2, 5, 8)), np.zeros(8))
+""",
+    "a scorer in a Sequential, without driver": """
+class Pool(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Sequential(nn.Linear(d, d), nn.Tanh(), nn.Linear(d, 1))
+        self.normalise = nn.Softmax(dim=2)  # <- SD402
+
+    def forward(self, x):
+        b, t, d = x.shape
+        return (self.normalise(self.score(x)) * x).sum(1)
+""",
+}
+
+RIGHT = {
+    "over the keys, the 1 stays": """
+class Pool(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+
+    def forward(self, states):
+        return (F.softmax(self.score(states), dim=1) * states).sum(dim=1)
+
+Pool(8)(torch.randn(2, 5, 8))
+""",
+    "a batch of one": """
+def attend(q, k, v):
+    return F.softmax(q @ k.transpose(0, 1), dim=1) @ v
+
+attend(torch.randn(1, 8), torch.randn(1, 8), torch.randn(1, 8))
+""",
+    "one key that a caller passes": """
+def attend(q, k, v):
+    return F.softmax(q @ k.transpose(1, 2), dim=-1) @ v
+
+x = torch.randn(2, 8)
+attend(torch.randn(2, 5, 8), x.unsqueeze(1), x.unsqueeze(1))
+""",
+    "one class by default": """
+class Head(nn.Module):
+    def __init__(self, d, n_classes=1):
+        super().__init__()
+        self.out = nn.Linear(d, n_classes)
+
+    def forward(self, x):
+        return self.out(x).softmax(dim=-1)
+""",
+    "a window of one by default": """
+class Windows(nn.Module):
+    def __init__(self, dim, ws=1):
+        super().__init__()
+        self.ws = ws
+        self.q, self.k = nn.Linear(dim, dim), nn.Linear(dim, dim)
+
+    def forward(self, x):
+        B, N, C = x.shape
+        q = self.q(x).reshape(B, N // self.ws, self.ws, C)
+        k = self.k(x).reshape(B, N // self.ws, self.ws, C)
+        return (q @ k.transpose(-2, -1)).softmax(dim=-1)
+""",
+    "a mapped memory of unknown rank": """
+class Additive(nn.Module):
+    def __init__(self, units, size):
+        super().__init__()
+        self.a, self.b, self.v = nn.Linear(size, units), nn.Linear(size, units), nn.Linear(units, 1)
+
+    def forward(self, query, values):
+        query = torch.squeeze(query, 0)
+        score = self.v(torch.tanh(self.a(values) + self.b(torch.unsqueeze(query, 1))))
+        weights = F.softmax(score, dim=1)
+        return (weights * values).sum(1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD401", "SD402") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD401", "SD402") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["the query's axis"], "SD401", "SD402") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD402] softmax-over-singleton: softmax over an axis of size 1 of logits (2, 1, 5): every weight is 1
+  --> model.py:10:34
+   |
+ 9 |     logits = torch.bmm(state.unsqueeze(1), memory.transpose(1, 2))
+   |                        ------------------ the axis of size 1 is made here
+10 |     weights = logits.softmax(dim=1)  # <- SD402
+   |                                  ^ logits is (2, 1, 5)
+13 | attend(torch.randn(2, 8), torch.randn(2, 5, 8))
+   | ----------------------------------------------- in this call of `attend`
+   = why: a softmax shares 1 among the elements of its axis; one element gets all of it, whatever its score is
+   = note: no gradient reaches the scores
+   = help: normalise the axis of the keys: `dim=-1`
+   = more: shapedoc explain SD402
+"""

@@ -1,0 +1,101 @@
+"""SD403: a softmax that names no axis."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "three axes": """
+def attend(query, memory):
+    scores = torch.bmm(query, memory.transpose(1, 2))
+    return torch.bmm(F.softmax(scores), memory)  # <- SD403
+
+attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
+""",
+    "a module without dim": """
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax()
+
+    def forward(self, q, memory):
+        B, T, D = memory.shape
+        return self.softmax(torch.bmm(memory, q.unsqueeze(2)))  # <- SD403
+""",
+    "four axes, over the heads": """
+def attend(q, k, v):
+    B, H, T, D = q.shape
+    return F.softmax(q @ k.transpose(2, 3)) @ v  # <- SD403
+
+attend(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8))
+""",
+}
+
+RIGHT = {
+    "two axes": """
+def weights(query, memory):
+    return F.softmax(torch.bmm(memory, query.unsqueeze(2)).squeeze(2))
+
+weights(torch.randn(2, 7), torch.randn(2, 5, 7))
+""",
+    "time first, and summed over it": """
+def pool(scores, outputs):
+    T, B, D = outputs.shape
+    return (F.softmax(scores) * outputs).sum(0)
+
+pool(torch.randn(5, 2, 1), torch.randn(5, 2, 7))
+""",
+    "an axis is named": """
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(-1)
+
+    def forward(self, x):
+        b, q, k = x.shape
+        return self.softmax(x)
+""",
+    "a rank that nobody knows": """
+def normalise(x):
+    return F.softmax(x)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD401", "SD403") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD401", "SD403") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["three axes"], "SD401", "SD403") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD403] implicit-softmax-axis: softmax without `dim` on 3-D scores (2, 3, 5) takes axis 0, `2`
+  --> model.py:8:22
+   |
+ 8 |     return torch.bmm(F.softmax(scores), memory)  # <- SD403
+   |                      ^^^^^^^^^^^^^^^^^ scores is (2, 3, 5)
+10 | attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
+   | -------------------------------------------------- in this call of `attend`
+   = why: without `dim`, torch takes axis 0 of a tensor with 0, 1 or 3 axes and axis 1 of any other, and only warns
+   = help: say which axis: `dim=-1` if the keys come last
+   = more: shapedoc explain SD403
+"""

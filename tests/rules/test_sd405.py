@@ -1,0 +1,280 @@
+"""SD405: the root that scores are divided by is that of the size they are summed over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.scale = self.size ** -0.5
+
+    def cut(self, x):
+        b, n, c = x.shape
+        return x.view(b, n, self.heads, self.size).transpose(1, 2)
+
+    def parts(self, x):
+        return self.cut(self.q(x)), self.cut(self.k(x)), self.cut(self.v(x))
+
+"""
+
+WRONG = {
+    "the width in place of the head": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        s = torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(x.size(-1))  # <- SD405
+        return s.softmax(-1) @ v
+""",
+    "worked out in the constructor": """
+class Patches(nn.Module):
+    def __init__(self, dim, heads=8, dim_head=64):
+        super().__init__()
+        self.heads, self.dim_head = heads, dim_head
+        self.factor = dim ** -0.5  # <- SD405
+        self.qkv = nn.Linear(dim, 3 * heads * dim_head)
+
+    def forward(self, x):
+        b, n, _ = x.shape
+        q, k, v = self.qkv(x).view(b, n, 3, self.heads, self.dim_head).permute(2, 0, 3, 1, 4)
+        return ((q * self.factor) @ k.transpose(-2, -1)).softmax(-1) @ v
+
+Patches(32, 4, 16)(torch.randn(2, 5, 32))
+""",
+    "multiplied with the root": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        s = q @ k.transpose(-2, -1) * math.sqrt(self.size)  # <- SD405
+        return s.softmax(-1) @ v
+""",
+    "twice": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        q = q * self.scale
+        s = q @ k.transpose(-2, -1) / self.size ** 0.5  # <- SD405
+        return s.softmax(-1) @ v
+""",
+    "not at all": """
+class Model(Heads):
+    def forward(self, x, mask=None):
+        q, k, v = self.parts(x)
+        s = q @ k.transpose(-2, -1)  # <- SD405
+        if mask is not None:
+            s = s.masked_fill(mask == 0, float("-inf"))
+        return s.softmax(-1) @ v
+""",
+    "a default that nobody changed": """
+def attend(q, k, v, scale=1.0):
+    return (q @ k.transpose(-2, -1) * scale).softmax(-1) @ v
+
+class Model(Heads):
+    def forward(self, x):
+        return attend(*self.parts(x))  # <- SD405
+
+Model(32, 4)(torch.randn(2, 5, 32))
+""",
+    "before attention that scales by itself": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        q = q * self.scale  # <- SD405
+        return F.scaled_dot_product_attention(q, k, v)
+""",
+    "one head, and it says what it is": """
+class ScaledDotProduct(nn.Module):
+    def forward(self, q, k, v):
+        weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)), dim=2)  # <- SD405
+        return torch.bmm(weights, v)
+
+ScaledDotProduct()(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "NumPy, the wrong way round": """
+def attend(q, k, v):
+    d_k = q.shape[-1]
+    s = q @ k.T * np.sqrt(d_k)  # <- SD405
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ v
+
+def run(n, m, d_k):
+    return attend(np.zeros((n, d_k)), np.zeros((m, d_k)), np.zeros((m, d_k)))
+
+run(3, 5, 8)
+""",
+}
+
+RIGHT = {
+    "the head": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return (q @ k.transpose(-2, -1) * self.scale).softmax(-1) @ v
+
+Model(32, 4)(torch.randn(2, 5, 32))
+""",
+    "the last axis, whatever it is": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return (q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))).softmax(-1) @ v
+""",
+    "a fourth root on either side": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        f = self.size ** -0.25
+        return ((q * f) @ (k * f).transpose(-2, -1)).softmax(-1) @ v
+""",
+    "Luong's dot": """
+def attend(state, memory):
+    B, T, D = memory.shape
+    weights = torch.bmm(memory, state.unsqueeze(2)).squeeze(2).softmax(1)
+    return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+attend(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "Luong's general, in heads": """
+class General(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads, self.w = heads, nn.Linear(d, d, bias=False)
+
+    def forward(self, state, memory):
+        B, T, D = memory.shape
+        q = self.w(state).view(B, self.heads, 1, D // self.heads)
+        k = memory.view(B, T, self.heads, D // self.heads).transpose(1, 2)
+        return (q @ k.transpose(-2, -1)).softmax(-1) @ k
+
+General(8, 2)(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "cosine scores with a learned temperature": """
+class Model(Heads):
+    def __init__(self, width, heads):
+        super().__init__(width, heads)
+        self.temperature = nn.Parameter(torch.ones(heads, 1, 1))
+
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
+        return (q @ k.transpose(-2, -1) * self.temperature).softmax(-1) @ v
+""",
+    "a scale for every head": """
+class Model(Heads):
+    def __init__(self, width, heads):
+        super().__init__(width, heads)
+        self.each = nn.Parameter(torch.ones(1, heads, 1, 1))
+
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return ((q * self.each) @ k.transpose(-2, -1)).softmax(-1) @ v
+""",
+    "a position bias and no scale, as T5": """
+class Model(Heads):
+    def __init__(self, width, heads, longest):
+        super().__init__(width, heads)
+        self.bias = nn.Parameter(torch.zeros(heads, longest, longest))
+
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        s = q @ k.transpose(-2, -1) + self.bias[:, : x.size(1), : x.size(1)]
+        return s.softmax(-1) @ v
+""",
+    "convolutions, as SAGAN": """
+class Spatial(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.q, self.k, self.v = nn.Conv2d(c, c // 8, 1), nn.Conv2d(c, c // 8, 1), nn.Conv2d(c, c, 1)
+
+    def forward(self, x):
+        b, c, h, w = x.shape
+        q = self.q(x).view(b, -1, h * w).permute(0, 2, 1)
+        k = self.k(x).view(b, -1, h * w)
+        attention = torch.softmax(torch.bmm(q, k), dim=-1)
+        return torch.bmm(self.v(x).view(b, -1, h * w), attention.permute(0, 2, 1))
+
+Spatial(16)(torch.randn(2, 16, 4, 4))
+""",
+    "one over the size, at once": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return (q @ k.transpose(-2, -1) / self.size).softmax(-1) @ v
+""",
+    "norms of queries and keys by another module": """
+class Model(Heads):
+    def __init__(self, width, heads, norm):
+        super().__init__(width, heads)
+        self.norm_q, self.norm_k = norm(self.size), norm(self.size)
+
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return (self.norm_q(q) @ self.norm_k(k).transpose(-2, -1)).softmax(-1) @ v
+""",
+    "its own scale": """
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return F.scaled_dot_product_attention(q * self.scale, k, v, scale=1.0)
+""",
+    "a scale that a setting decides": """
+class Model(Heads):
+    def forward(self, x, scaled):
+        q, k, v = self.parts(x)
+        s = q @ k.transpose(-2, -1)
+        if scaled:
+            s = s * self.scale
+        return s.softmax(-1) @ v
+""",
+    "an embedding times the root of its size": """
+def attend(tokens, table, d_model):
+    x = table(tokens) * math.sqrt(d_model)
+    return (x @ x.transpose(1, 2) / math.sqrt(d_model)).softmax(-1) @ x
+
+attend(torch.zeros(2, 5, dtype=torch.long), nn.Embedding(11, 8), 8)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD405") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD405") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["twice"], "SD405") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD405] wrong-score-scale: scores are scaled twice by the root of `size`
+  --> model.py:28:13
+   |
+27 |         q = q * self.scale
+   |             -------------- the first time
+28 |         s = q @ k.transpose(-2, -1) / self.size ** 0.5  # <- SD405
+   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+   |             ----------------------- the scores
+   = why: a product of d independent features of variance 1 has variance d; dividing by sqrt(d) brings it back to 1
+   = help: scale once: leave self.size ** 0.5 out here
+   = more: shapedoc explain SD405
+"""
