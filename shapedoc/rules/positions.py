@@ -36,6 +36,8 @@ def table_cut(g: Graph, event: Event) -> Event | None:
     """The event that made a table of positions, a constant or a parameter of the model, that a tensor is a part of."""
     origin = event
     for _ in range(100):
+        if origin.short == "setitem" and any(_is_wave(g, e) for e in g.producers(origin.value("value"))):
+            return origin
         if origin.short not in SHAPING and origin.short not in ("setitem", "dropout", "Dropout.forward"):
             break
         source = g.main_source(origin)
@@ -43,9 +45,14 @@ def table_cut(g: Graph, event: Event) -> Event | None:
             break
         origin = source
     result = origin.result
-    if not isinstance(result, Tensor) or not origin.function.endswith("__init__"):
+    if not isinstance(result, Tensor) or not _is_built(origin):
         return origin if _is_wave(g, origin) else None
     return origin if result.learned or origin.short in _CREATES or _is_wave(g, origin) else None
+
+
+def _is_built(event: Event) -> bool:
+    """Whether an event happens while a model is built."""
+    return any(f.endswith("__init__") for f in (event.function, *(c.function for c in event.calls)))
 
 
 def _is_wave(g: Graph, event: Event) -> bool:

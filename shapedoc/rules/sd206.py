@@ -1,0 +1,161 @@
+"""SD206 squeeze-drops-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Problem, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import literal, tensor_operands
+from shapedoc.rules.flow import axis_at, shape_at
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
+
+__all__ = ["RULE"]
+
+_BATCH = frozenset("b n bs bsz batch batch_size batchsize n_batch nbatch bsize".split())
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    best: dict[Span, Finding] = {}
+    for event in sorted(trace.events, key=lambda e: len(e.calls)):
+        if event.short != "squeeze" or event.span in best:
+            continue
+        problem = next((p for p in event.problems if p.kind == "squeeze-unknown"), None)
+        found = _of_all(trace, event, problem) if problem is not None else _of_one(trace, event)
+        if found is not None:
+            best[event.span] = found
+    yield from best.values()
+
+
+def _is_batch(event: Event, axis: Axis) -> bool:
+    """Whether an axis is the batch: a module takes it for that, or the author calls it so."""
+    sizes = event.sizes
+    if sizes is None or axis.dim.const is not None:
+        return False
+    others = any(sizes.role(axis, role) is not None for role in ("time", "feature"))
+    sym = sizes.resolve(axis.dim).sym
+    if sym is not None and sym.name.lower() in _BATCH:
+        return True
+    return sizes.role(axis, "batch") is not None and not others
+
+
+def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
+    """``squeeze()``: an axis of size 1 is to go, and the batch goes with it when it is 1."""
+    operands = tensor_operands(event)
+    shape = shape_at(event, operands[0]) if operands else None
+    if shape is None or shape.rank is None or not any(a.dim.const == 1 for a in shape.axes):
+        return None
+    batch = next((shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i])), None)
+    if batch is None or event.sizes is None:
+        return None
+    ones = [i for i, a in enumerate(shape.axes) if a.dim.const == 1]
+    kept = Shape(tuple(a for a in shape.axes if a.dim.const != 1))
+    text, size = text_of(trace, operands[0]), event.sizes.show(batch.dim)
+    keyword = "axis" if _is_numpy(event) else "dim"
+    places = [i - shape.rank if i > shape.rank // 2 else i for i in ones]
+    wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}"
+    which = f"the batch `{size}`" if size != "?" else "the batch"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`squeeze()` of {text} {shape_text(event, shape)} drops {which} too when it is 1",
+        tensor=text,
+        actual=shape_text(event, shape),
+        expected=shape_text(event, kept),
+        labels=made_by(trace, operands[0].value, event, text) + call_labels(event),
+        why="without an axis, `squeeze` drops every axis of size 1: the rank depends on the size of the batch",
+        notes=("fails for a batch of one, such as the last of an epoch or the one at inference",),
+        help=f"name the axis: `squeeze({wanted})`",
+    )
+
+
+def _of_one(trace: Trace, event: Event) -> Finding | None:
+    """``squeeze(0)`` of a tensor whose axis 0 is the batch."""
+    operands = tensor_operands(event)
+    number = literal(event.value("dim"))
+    shape = shape_at(event, operands[0]) if operands else None
+    axis = axis_at(shape, number) if number is not None else None
+    if axis is None or shape is None or event.sizes is None or not _is_batch(event, axis) or axis.dim.value is not None:
+        return None
+    if shape.rank is not None and shape.rank < 2:
+        return None
+    text, size = text_of(trace, operands[0]), event.sizes.show(axis.dim)
+    named = f" `{size}`" if size != "?" else ""
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`squeeze({number})` of {text} {shape_text(event, shape)}: axis {number} is the batch{named}",
+        tensor=text,
+        actual=shape_text(event, shape),
+        expected=shape_text(event, shape),
+        labels=made_by(trace, operands[0].value, event, text) + call_labels(event),
+        why="`squeeze` does nothing where the axis is not 1: the rank of the result depends on the size of the batch",
+        notes=(f"line {line} takes the axis for the batch",) if (line := event.sizes.role(axis, "batch")) else (),
+        help="leave the axis, or take one element of it by an index",
+    )
+
+
+def _is_numpy(event: Event) -> bool:
+    return any(isinstance(o.value, Tensor) and o.value.library == "numpy" for o in event.operands)
+
+
+RULE = Rule(
+    code="SD206",
+    name="squeeze-drops-batch",
+    severity="warning",
+    summary="A `squeeze` drops the batch when it holds one example.",
+    what="Looks for `squeeze()` without an axis on a tensor that has an axis of size 1 and a batch, and for "
+    "`squeeze(0)` on the batch itself. An axis is the batch where a module takes it for that, or where the author "
+    "calls it so.",
+    why="`squeeze()` drops every axis of size 1. With a batch of one the result has one axis fewer than the code after "
+    "it expects: it raises there, or broadcasts.",
+    instead="Name the axis: `scores.squeeze(-1)`.",
+    source="PyTorch documentation, torch.squeeze (Warning).",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def score(memory, state):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, state.unsqueeze(2)).squeeze()  # <- SD206
+    return torch.bmm(torch.softmax(scores, dim=1).unsqueeze(1), memory)  # <- SD111
+
+
+result = score(torch.randn(1, 5, 6), torch.randn(1, 6))
+""",
+            raises="IndexError",
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def score(memory, state):
+    batch_size, T_enc, d_h = memory.shape
+    scores = torch.bmm(memory, state.unsqueeze(2)).squeeze(2)
+    return torch.bmm(torch.softmax(scores, dim=1).unsqueeze(1), memory)
+
+
+result = score(torch.randn(1, 5, 6), torch.randn(1, 6))
+"""
+        ),
+    ),
+    check=check,
+    kind="both",
+)

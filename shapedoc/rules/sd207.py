@@ -1,0 +1,226 @@
+"""SD207 position-over-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Int, Seq, Tensor
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.elementwise import shallowest
+from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.positions import counting, is_positions
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import softmaxes
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
+
+__all__ = ["RULE"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sum:
+    """Positions added to a sequence: which axis of it they run along, and which of its axes is time."""
+
+    event: Event
+    positions: Operand
+    sequence: Operand
+    along: Axis
+    time: Axis | None
+    why: str
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for meeting in shallowest(trace, "SD207"):
+        time = meeting.high_shape.axes[meeting.home] if meeting.home is not None else None
+        found = _Sum(meeting.event, meeting.low, meeting.high, meeting.other, time, "")
+        if meeting.event.span not in seen:
+            seen.add(meeting.event.span)
+            yield _found(trace, found)
+    for event in sorted(trace.events, key=lambda e: len(e.calls)):
+        if event.short != "add" or event.span in seen:
+            continue
+        operands = tensor_operands(event)
+        for positions, sequence in (operands, operands[::-1]) if len(operands) == 2 else ():
+            total = _added(trace, event, positions, sequence)
+            if total is not None:
+                seen.add(event.span)
+                yield _found(trace, total)
+                break
+
+
+def _added(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> _Sum | None:
+    """A table (n, 1, d) on a sequence (B, T, d): it runs along the batch."""
+    mine, theirs = shape_at(event, positions), shape_at(event, sequence)
+    if mine is None or theirs is None or mine.rank is None or theirs.rank is None or theirs.rank < 3:
+        return None
+    if mine.rank < 2 or not is_positions(trace, positions) or is_positions(trace, sequence):
+        return None
+    single = _picked(trace, event, positions, theirs)
+    if single is not None:
+        return _Sum(event, positions, sequence, single, single, "picked")
+    along = [p for p in range(-mine.rank, -1) if mine.axes[p].dim != ONE]
+    still = [p for p in range(-mine.rank, -1) if mine.axes[p].dim == ONE]
+    if mine.rank != theirs.rank or len(along) != 1 or len(still) != 1:
+        return None
+    batch, time = theirs.axes[along[0]], theirs.axes[still[0]]
+    if batch.dim == ONE or time.dim == ONE or not _is_time(trace, event, time, batch):
+        return None
+    return _Sum(event, positions, sequence, batch, time, "")
+
+
+def _is_time(trace: Trace, event: Event, time: Axis, batch: Axis) -> bool:
+    """Whether one axis is the sequence and the other the batch: by what modules or a softmax do with them."""
+    sizes = event.sizes
+    if sizes is None:
+        return False
+    if sizes.role(batch, "time") is not None or sizes.role(time, "batch") is not None:
+        return False
+    if sizes.role(batch, "batch") is not None or sizes.role(time, "time") is not None:
+        return True
+    start, stop = next(((a, b) for _, a, b, _ in trace.entries if a <= event.index < b), (0, 0))
+    normalised = [s.axis for s in softmaxes(trace) if s.axis is not None and start <= s.event.index < stop]
+    return any(a.same(time) for a in normalised) and not any(a.same(batch) for a in normalised)
+
+
+def _picked(trace: Trace, event: Event, positions: Operand, sequence: Shape) -> Axis | None:
+    """The axis of the sequence whose length was used as an index into the table, where a slice was meant."""
+    g = graph(trace)
+    made = g.producer(positions.value)
+    for _ in range(20):
+        if made is None or made.short not in SHAPING:
+            return None
+        if made.short == "getitem":
+            index = made.value("index")
+            for item in index.items if isinstance(index, Seq) else (index,):
+                if isinstance(item, Int) and item.dim.syms:
+                    return next((a for a in sequence.axes if a.dim == item.dim), None)
+        made = g.main_source(made)
+    return None
+
+
+def _cut(trace: Trace, total: _Sum) -> Span | None:
+    """Where the positions got the length of the batch: the `arange`, else the slice of the table."""
+    g = graph(trace)
+    made = g.producer(total.positions.value)
+    if made is None:
+        return None
+    source = counting(g, made)
+    if source is not None and not source.span.path:
+        return source.span
+    for _ in range(20):
+        if made is None or made.short not in SHAPING:
+            break
+        if made.short == "getitem" and not made.span.path and made.function == total.event.function:
+            return made.span
+        made = g.main_source(made)
+    return total.positions.span
+
+
+def _found(trace: Trace, total: _Sum) -> Finding:
+    event = total.event
+    text, other = text_of(trace, total.positions), text_of(trace, total.sequence)
+    actual, beside = shape_text(event, total.positions.shape), shape_text(event, total.sequence.shape)
+    sizes = event.sizes
+    along = sizes.show(total.along.dim) if sizes is not None else "?"
+    time = sizes.show(total.time.dim) if sizes is not None and total.time is not None else "?"
+    where = f"`{along}`" if along != "?" else "the batch"
+    title = f"the positions {text} {actual} run along {where} of {other} {beside}, not along time"
+    if total.why == "picked":
+        title = f"the length {where} picks a single position out of the table, where a slice was meant"
+    numpy = isinstance(total.positions.value, Tensor) and total.positions.value.library == "numpy"
+    return finding(
+        trace,
+        event,
+        _cut(trace, total),
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=title,
+        tensor=text,
+        actual=actual,
+        expected=f"(1, {time}, {_last(event, total)})" if time != "?" else "",
+        labels=label(event.span, f"{other} is {beside}") + call_labels(event),
+        why="a position says where in its sequence an element stands: it varies along time and is the same for all "
+        "examples",
+        help="slice it: `[:, :T]`"
+        if total.why == "picked"
+        else f"cut the table to the length of time and give it a leading 1{': `table[None, :T]`' if numpy else ''}",
+    )
+
+
+def _last(event: Event, total: _Sum) -> str:
+    shape = shape_at(event, total.sequence)
+    return event.sizes.show(shape.suffix[-1].dim) if shape is not None and shape.suffix and event.sizes else "?"
+
+
+RULE = Rule(
+    code="SD207",
+    name="position-over-batch",
+    severity="error",
+    summary="Positional encodings run along the batch instead of along time.",
+    what="Follows tables of positions (sines, a learned parameter, an embedding of an `arange`) to the sum with a "
+    "sequence, and looks which of its axes they vary along. Which axis is time is read from the modules that the "
+    "sequence goes through, and from what a softmax normalises.",
+    why="With `pe` as `(max_len, 1, d)` and `x` as `(B, T, d)`, `x + pe[: x.size(0)]` adds one position to all elements "
+    "of an example, and another one to the next example. Nothing raises.",
+    instead="Register the table as `(1, max_len, d)` and add `pe[:, : x.size(1)]`.",
+    source="Vaswani et al. 2017, section 3.5; PyTorch tutorial, Language Modeling with nn.Transformer (time first).",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, vocab, dim, heads, max_len=50):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, dim)
+        self.positions = nn.Parameter(torch.randn(max_len, 1, dim))
+        self.attention = nn.MultiheadAttention(dim, heads, batch_first=True)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        x = x + self.positions[: x.size(0)]  # <- SD207
+        return self.attention(x, x, x)[0]
+
+
+torch.manual_seed(0)
+result = Encoder(11, 6, 2)(torch.randint(11, (3, 4)))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, vocab, dim, heads, max_len=50):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, dim)
+        self.positions = nn.Parameter(torch.randn(1, max_len, dim))
+        self.attention = nn.MultiheadAttention(dim, heads, batch_first=True)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        x = x + self.positions[:, : x.size(1)]
+        return self.attention(x, x, x)[0]
+
+
+torch.manual_seed(0)
+result = Encoder(11, 6, 2)(torch.randint(11, (3, 4)))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
