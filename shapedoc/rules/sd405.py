@@ -90,10 +90,6 @@ def _place(trace: Trace, factor: Factor) -> Span:
     return found or operand.span
 
 
-def _product(trace: Trace, scaled: Scaled) -> str:
-    return trace.source(scaled.product.event.span) if not scaled.product.event.span.path else "the product"
-
-
 def _report(
     trace: Trace,
     scaled: Scaled,
@@ -116,17 +112,13 @@ def _report(
         name=RULE.name,
         severity=severity,
         message=message,
-        tensor=event.target or _short(_product(trace, scaled)),
+        tensor=event.target or "the scores",
         expected=expected,
         labels=labels + call_labels(event),
         why=why,
         help=help,
         notes=notes,
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 48 else text[:45] + "..."
 
 
 _WHY = "a product of d independent features of variance 1 has variance d; dividing by sqrt(d) brings it back to 1"

@@ -1,4 +1,4 @@
-"""Programs that say of themselves what is found in them: ``# <- SD401`` beside a line, a note as ``# <- note SD401``."""
+"""Programs that say what is found in them: ``# <- SD401`` beside a line, a note as ``# <- note SD401``."""
 
 from __future__ import annotations
 

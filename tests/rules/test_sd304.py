@@ -133,18 +133,21 @@ def test_the_message() -> None:
 
 
 MESSAGE = """\
-error[SD304] query-cancels-in-softmax: self.w2(hidden).unsqueeze(1) adds the same to every score and cancels: no nonlinearity follows the sum
+error[SD304] query-cancels-in-softmax: self.w2(hidden).unsqueeze(1) adds the same to every score and cancels: \
+no nonlinearity follows the sum
   --> model.py:13:13
    |
 13 |         e = self.w1(features) + self.w2(hidden).unsqueeze(1)  # <- SD304
    |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ self.w2(hidden).unsqueeze(1) is (2, 1, units)
    |             ----------------- self.w1(features) differs from key to key
-   |                                 ---------------------------- self.w2(hidden).unsqueeze(1) is the same for every key
+   |                                 ---------------------------- self.w2(hidden).unsqueeze(1) is the same for\
+ every key
 14 |         a = F.softmax(self.v(e).squeeze(-1), dim=1)
    |             --------------------------------------- the softmax over `5`
 17 | Attention(8, 4, 6)(torch.randn(2, 5, 8), torch.randn(2, 4))
    | ----------------------------------------------------------- in this call of `Attention.forward`
-   = why: softmax(a + c) is softmax(a): without a nonlinearity over the sum the score is one term of the query plus one of the key, and attention does not depend on the query at all
+   = why: softmax(a + c) is softmax(a): without a nonlinearity over the sum the score is one term of the query\
+ plus one of the key, and attention does not depend on the query at all
    = help: put `torch.tanh` around the sum, before the projection to one score
    = more: shapedoc explain SD304
 """

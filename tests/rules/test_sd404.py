@@ -137,12 +137,15 @@ warning[SD404] mask-after-softmax: attention weights are masked after the softma
   --> model.py:11:39
    |
 10 |     weights = torch.softmax(torch.einsum("bd,btd->bt", query, memory), -1)
-   |               ------------------------------------------------------------ weights is normalised here, before the mask
+   |               ------------------------------------------------------------ weights is normalised here, be\
+fore the mask
 11 |     return torch.einsum("bt,btd->bd", weights * mask, memory)  # <- SD404
    |                                       ^^^^^^^^^^^^^^
 13 | attend(torch.randn(2, 7), torch.randn(2, 5, 7), torch.zeros(2, 5, dtype=torch.long))
    | ------------------------------------------------------------------------------------ in this call of `attend`
-   = why: what the masked keys got in the softmax is lost: the other weights sum to less than 1, by a share that depends on the masked scores
-   = help: mask the scores before the softmax: `torch.einsum("bd,btd->bt", query, memory).masked_fill(mask == 0, float("-inf"))`
+   = why: what the masked keys got in the softmax is lost: the other weights sum to less than 1, by a share th\
+at depends on the masked scores
+   = help: mask the scores before the softmax: `torch.einsum("bd,btd->bt", query, memory).masked_fill(mask == \
+0, float("-inf"))`
    = more: shapedoc explain SD404
 """
