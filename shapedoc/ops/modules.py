@@ -102,6 +102,27 @@ def bilinear(at: OpContext, layer: Layer, input1: Tensor, input2: Tensor) -> Val
     return _bilinear_out(at, input1, input2, size(at, layer, "out_features"))
 
 
+@op("torch.nn.functional.bilinear")
+def functional_bilinear(
+    at: OpContext, input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> Value:
+    """Map two vectors bilinearly.
+
+    input1 (*, n), input2 (*, m), weight (k, n, m), bias (k,) -> (*, k)
+    Conflict: a rank; n, m or k differ; leading axes that differ.
+    Source: PyTorch documentation, torch.nn.functional.bilinear.
+    """
+    at.suffix(input1, 1)
+    at.suffix(input2, 1)
+    k, n, m = at.need_rank(weight, 3)
+    expect(at, input1, -1, n.dim, "weight", kind="mismatched-product")
+    expect(at, input2, -1, m.dim, "weight", kind="mismatched-product")
+    if bias is not None:
+        at.need_rank(bias, 1)
+        expect(at, bias, 0, k.dim, "weight", kind="elementwise")
+    return _bilinear_out(at, input1, input2, k.dim)
+
+
 def _bilinear_out(at: OpContext, input1: Tensor, input2: Tensor, out: Dim) -> Tensor:
     first, second = at.shape(input1), at.shape(input2)
     rows = first.items[:-1]
@@ -176,11 +197,16 @@ def functional_dropout1d(
     return _with_rank(at, input, 2, 3)
 
 
-@op("torch.nn.functional.dropout2d", "torch.nn.functional.dropout3d")
+@op(
+    "torch.nn.functional.dropout2d",
+    "torch.nn.functional.dropout3d",
+    "torch.nn.functional.alpha_dropout",
+    "torch.nn.functional.feature_alpha_dropout",
+)
 def functional_dropout(
     at: OpContext, input: Tensor, p: Value | None = None, training: Value | None = None, inplace: Value | None = None
 ) -> Value:
-    """Zero some channels.
+    """Zero some channels or elements.
 
     input (*) -> (*)
     Source: PyTorch documentation, torch.nn.functional.dropout2d.

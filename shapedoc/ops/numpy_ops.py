@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.dim import ONE, Dim
-from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Int, NoneValue, Seq, Tensor, Value
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.ops.axes import position, reduced, replaced
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.broadcast import broadcast
@@ -291,108 +290,3 @@ def _listed(at: OpContext, value: Value) -> Sequence[Value]:
     if not isinstance(value, Seq) or value.rest is not None:
         at.lost("a list of unknown length")
     return value.items
-
-
-@op("numpy.linalg.inv", "numpy.linalg.cholesky")
-def inverse(at: OpContext, a: Tensor) -> Value:
-    """The inverse of square matrices, or their Cholesky factor.
-
-    a (*, n, n) -> (*, n, n)
-    Conflict: fewer than two axes; a matrix that is not square.
-    Source: NumPy reference, numpy.linalg.inv.
-    """
-    _square(at, a)
-    return at.tensor(at.shape(a), a, kind="float")
-
-
-@op("numpy.linalg.det")
-def determinant(at: OpContext, a: Tensor) -> Value:
-    """The determinant of square matrices.
-
-    a (*, n, n) -> (*)
-    Conflict: fewer than two axes; a matrix that is not square.
-    Source: NumPy reference, numpy.linalg.det.
-    """
-    _square(at, a)
-    return at.tensor(at.shape(a).items[:-2], a, kind="float")
-
-
-@op("numpy.linalg.eigh")
-def eigh(at: OpContext, a: Tensor, UPLO: Value | None = None) -> Value:
-    """Eigenvalues and eigenvectors of symmetric matrices.
-
-    a (*, n, n) -> (*, n), (*, n, n)
-    Conflict: fewer than two axes; a matrix that is not square.
-    Source: NumPy reference, numpy.linalg.eigh.
-    """
-    n = _square(at, a)
-    items = at.shape(a).items
-    values = at.tensor((*items[:-2], at.axis(n.dim)), a, kind="float")
-    return Seq((values, at.tensor((*items[:-1], at.axis(n.dim)), a, kind="float")))
-
-
-def _square(at: OpContext, a: Tensor) -> Axis:
-    n, m = at.suffix(a, 2)
-    sameness = at.meet(n, m)
-    if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
-        rank = at.shape(a).rank
-        axes = (-2, -1) if rank is None else (rank - 2, rank - 1)
-        at.conflict(
-            "mismatched-product",
-            [a, a],
-            axes=axes,
-            dims=(n.dim, m.dim),
-            sameness=sameness,
-            loud=sameness.kind is Kind.NEVER,
-            why="square",
-        )
-    return n
-
-
-@op("numpy.linalg.svd")
-def svd(at: OpContext, a: Tensor, full_matrices: bool = True, compute_uv: bool = True, **settings: Value) -> Value:
-    """Singular values, and vectors on request.
-
-    a (*, m, n) -> u (*, m, k or m), s (*, k), vh (*, k or n, n) with k = min(m, n)
-    Conflict: fewer than two axes.
-    Source: NumPy reference, numpy.linalg.svd.
-    """
-    m, n = at.suffix(a, 2)
-    lead = at.shape(a).items[:-2]
-    known = (m.dim.const, n.dim.const)
-    count = at.fresh() if None in known else at.axis(min(k for k in known if k is not None))
-    s = at.tensor((*lead, count), a, kind="float")
-    if not compute_uv:
-        return s
-    u = at.tensor((*lead, m, at.axis(m.dim) if full_matrices else count), a, kind="float")
-    vh = at.tensor((*lead, at.axis(n.dim) if full_matrices else count, n), a, kind="float")
-    return Seq((u, s, vh))
-
-
-@op("numpy.linalg.solve")
-def solve(at: OpContext, a: Tensor, b: Tensor) -> Value:
-    """Solve linear equations; b is a vector, or a stack of matrices.
-
-    a (*, n, n), b (n,) or (*, n, k) -> as b
-    Conflict: a matrix that is not square; n differs.
-    Source: NumPy reference, numpy.linalg.solve.
-    """
-    n = _square(at, a)
-    rank = at.shape(b).rank
-    if rank is None or at.shape(a).rank != 2 or rank > 2:
-        at.lost("rank unknown")
-    first = at.prefix(b, 1)[0]
-    contract(at, a, b, (1, 0), (n, first))
-    return at.tensor(at.shape(b), b, kind="float")
-
-
-@op("numpy.fft.fft", "numpy.fft.ifft")
-def fft(at: OpContext, a: Tensor, n: Value | None = None, *options: Value, **settings: Value) -> Value:
-    """Transform to frequencies, or back.
-
-    a (*) -> (*)
-    Source: NumPy reference, numpy.fft.fft.
-    """
-    if n is not None and not isinstance(n, NoneValue):
-        at.lost("another length")
-    return at.tensor(Shape(at.shape(a).items), a, kind="complex")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Int, NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.ops.axes import position, positions, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, whole
-from shapedoc.ops.pointwise import named
 from shapedoc.ops.needs import NONE
+from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
 
 __all__ = ["chunk", "split", "unbind"]

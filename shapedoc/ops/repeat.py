@@ -5,7 +5,7 @@ from __future__ import annotations
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import NoneValue, Tensor, Value
+from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, is_sizes, whole

@@ -30,6 +30,16 @@ def bilinear(draw: Draw) -> Call:
     return Call([T(s) for s in shapes], init=(n, m, k))
 
 
+def functional_bilinear(draw: Draw) -> Call:
+    n, m, k = draw.sizes(3)
+    lead = draw.shape(0, 2)
+    shapes = [[*lead, n], [*lead, m], [k, n, m], [k]]
+    if draw.wrong():
+        i = draw.number(0, 2)
+        shapes[i] = draw.spoilt(shapes[i])
+    return Call([T(s) for s in shapes])
+
+
 def kept(draw: Draw) -> Call:
     return Call([T(draw.shape(0, 4))])
 
@@ -66,6 +76,7 @@ SAMPLES: dict[str, Sample] = {
     "torch.nn.Linear": linear,
     "torch.nn.LazyLinear": lazy_linear,
     "torch.nn.Bilinear": bilinear,
+    "torch.nn.functional.bilinear": functional_bilinear,
     "torch.nn.Identity": kept,
     "torch.nn.Dropout": kept,
     "torch.nn.AlphaDropout": kept,

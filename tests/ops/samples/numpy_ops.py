@@ -92,33 +92,6 @@ def select(draw: Draw) -> Call:
     return Call((conditions, choices))
 
 
-def square(draw: Draw) -> Call:
-    n = draw.size()
-    shape = [*draw.shape(0, 2), n, n]
-    if draw.wrong():
-        shape = draw.sampled([[n], [*shape[:-1], n + 1]])
-    # Matrices of one element can always be inverted, and others need not be.
-    if draw.name.endswith(("inv", "cholesky")) and n > 1 and len(shape) > 1 and shape[-1] == shape[-2]:
-        shape[-2:] = [1, 1]
-    return Call([T(shape)])
-
-
-def svd(draw: Draw) -> Call:
-    shape = draw.shape(1, 4)
-    options = draw.sampled([{}, {"full_matrices": False}, {"compute_uv": False}])
-    return Call([T(shape)], options, symbolic=False)
-
-
-def solve(draw: Draw) -> Call:
-    n = 1
-    right = [draw.other(n) if draw.wrong() else n, *draw.shape(0, 1)]
-    return Call((T([n, n if draw.number(0, 4) else 2]), T(right)))
-
-
-def fft(draw: Draw) -> Call:
-    return Call([T(draw.shape(1, 3))])
-
-
 SAMPLES: dict[str, Sample] = {
     "scipy.special.softmax": softmax,
     "scipy.special.logsumexp": reduced,
@@ -137,10 +110,4 @@ SAMPLES: dict[str, Sample] = {
     "numpy.rollaxis": rollaxis,
     "numpy.resize": resize,
     "numpy.select": select,
-    "numpy.linalg.inv": square,
-    "numpy.linalg.det": square,
-    "numpy.linalg.eigh": square,
-    "numpy.linalg.svd": svd,
-    "numpy.linalg.solve": solve,
-    "numpy.fft.fft": fft,
 }
