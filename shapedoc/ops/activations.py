@@ -64,6 +64,21 @@ def prelu(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return same_tensor(at, input)
 
 
+@op("torch.nn.functional.prelu", "torch.prelu", "torch.Tensor.prelu")
+def functional_prelu(at: OpContext, input: Tensor, weight: Tensor) -> Value:
+    """Map every element, with a slope for all or for each channel of axis 1.
+
+    input (*) or (N, C, *), weight (1,), () or (C,) -> as input
+    Conflict: more slopes than one, and not one for each channel.
+    Source: PyTorch documentation, torch.nn.functional.prelu.
+    """
+    slopes = at.shape(weight)
+    if slopes.rank == 1 and slopes.axes[0].dim.const not in (None, 1):
+        _, channels = at.prefix(input, 2)
+        expect(at, weight, 0, channels.dim, "channels")
+    return same_tensor(at, input)
+
+
 @layer("torch.nn.Softmax", "dim: int = None")
 @layer("torch.nn.Softmin", "dim: int = None")
 @layer("torch.nn.LogSoftmax", "dim: int = None")

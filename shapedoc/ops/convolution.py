@@ -76,11 +76,27 @@ def conv3d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return _module(at, layer, input, 3)
 
 
+_LAZY = _CONV.removeprefix("in_channels: Dim, ")
+
+
+@layer("torch.nn.LazyConv1d", _LAZY)
+@layer("torch.nn.LazyConv2d", _LAZY)
+@layer("torch.nn.LazyConv3d", _LAZY)
+def lazy_convolution(at: OpContext, layer: Layer, input: Tensor) -> Value:
+    """Convolve, whatever the number of channels.
+
+    input (N, C_in, *) or (C_in, *) -> (N, C_out, *) or (C_out, *)
+    Conflict: another rank; the kernel is longer than a padded axis.
+    Source: PyTorch documentation, torch.nn.LazyConv1d.
+    """
+    return _module(at, layer, input, int(layer.kind[-2]))
+
+
 def _module(at: OpContext, layer: Layer, input: Tensor, count: int) -> Tensor:
     c = layer.config
     found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
-    setting = size(at, layer, "in_channels"), "in_channels"
-    return _convolved(at, input, setting, size(at, layer, "out_channels"), found)
+    into = size(at, layer, "in_channels") if "in_channels" in c else at.fresh().dim
+    return _convolved(at, input, (into, "in_channels"), size(at, layer, "out_channels"), found)
 
 
 def _windows(
@@ -146,6 +162,17 @@ def conv_transpose2d_module(at: OpContext, layer: Layer, input: Tensor, output_s
     Source: PyTorch documentation, torch.nn.ConvTranspose2d.
     """
     return _transposed_module(at, layer, input, output_size, 2)
+
+
+@layer("torch.nn.ConvTranspose3d", _TRANSPOSED, _parameters)
+def conv_transpose3d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
+    """Convolve a volume the other way round.
+
+    input (N, C_in, D, H, W) or (C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out) or the same without N
+    Conflict: another rank; C_in is not in_channels.
+    Source: PyTorch documentation, torch.nn.ConvTranspose3d.
+    """
+    return _transposed_module(at, layer, input, output_size, 3)
 
 
 def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None, count: int) -> Tensor:

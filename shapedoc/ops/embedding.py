@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.value import Layer, Tensor, Value
+from shapedoc.core.span import Span
+from shapedoc.core.value import Int, Layer, Tensor, Value
+from shapedoc.ops.bind import Arguments, build_layer
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.modules import mark_rows
-from shapedoc.ops.registry import layer, op
+from shapedoc.ops.registry import find_layer, layer, op
 from shapedoc.ops.settings import size, weight
 
 __all__ = ["embedding"]
@@ -36,6 +38,22 @@ def embedding_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.Embedding.
     """
     return _looked_up(at, input, size(at, layer, "embedding_dim"))
+
+
+@op("torch.nn.Embedding.from_pretrained")
+def from_pretrained(at: OpContext, embeddings: Tensor, *options: Value, **settings: Value) -> Value:
+    """Build an Embedding of a matrix of vectors.
+
+    embeddings (V, d) -> a layer with num_embeddings V and embedding_dim d
+    Conflict: no matrix.
+    Source: PyTorch documentation, torch.nn.Embedding.from_pretrained.
+    """
+    rows, features = at.need_rank(embeddings, 2)
+    kind = "torch.nn.Embedding"
+    entry = find_layer(kind)
+    assert entry is not None
+    config = build_layer(entry, Arguments([Int(rows.dim), Int(features.dim)], {}))
+    return Layer(kind, config, Span(at.line, 0, at.line, 0))
 
 
 @op("torch.nn.functional.embedding")

@@ -145,11 +145,28 @@ def batch_norm3d(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return _batch_norm(at, layer, input, 5)
 
 
+_LAZY = _BATCH_NORM.removeprefix("num_features: Dim, ")
+
+
+@layer("torch.nn.LazyBatchNorm1d", _LAZY)
+@layer("torch.nn.LazyBatchNorm2d", _LAZY)
+@layer("torch.nn.LazyBatchNorm3d", _LAZY)
+def lazy_batch_norm(at: OpContext, layer: Layer, input: Tensor) -> Value:
+    """Normalise every channel, whatever their number.
+
+    input (N, C, *) -> the same
+    Conflict: another rank.
+    Source: PyTorch documentation, torch.nn.LazyBatchNorm1d.
+    """
+    return _batch_norm(at, layer, input, *{"1": (2, 3), "2": (4,), "3": (5,)}[layer.kind[-2]])
+
+
 def _batch_norm(at: OpContext, layer: Layer, input: Tensor, *ranks: int) -> Tensor:
     shape = at.shape(input)
     if shape.run is None or len(ranks) == 1 or len(shape.axes) >= max(ranks):
         at.need_rank(input, *ranks)
-    return _channelled(at, input, 1, size(at, layer, "num_features"), "num_features")
+    channels = size(at, layer, "num_features") if "num_features" in layer.config else at.fresh().dim
+    return _channelled(at, input, 1, channels, "num_features")
 
 
 def _channelled(

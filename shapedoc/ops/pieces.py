@@ -271,5 +271,9 @@ def unfold(at: OpContext, input: Tensor, dimension: int, size: Dim, step: Dim) -
     left = axis.dim - size
     if left.const is not None and left.const < 0:
         at.fail("index-out-of-range", [input], axes=(place,), dims=(size, axis.dim))
-    count = at.sizes.floordiv(left, step, line=at.line) + 1 if step.const != 1 else left + 1
+    if size.const is None and len(axis.dim.terms) > 1:
+        # Padded by half of a size: whether that is odd decides by how much the axis shrinks.
+        count = at.sizes.fresh(line=at.line)
+    else:
+        count = at.sizes.floordiv(left, step, line=at.line) + 1 if step.const != 1 else left + 1
     return at.tensor((*replaced(at.shape(input).items, place, at.axis(count)).items, at.axis(size)), input)

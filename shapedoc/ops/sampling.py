@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.value import NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Float, Int, NoneValue, Seq, Tensor, Value
+from shapedoc.ops.bind import as_tensor
+from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.create import asked, dtype_of, made
 from shapedoc.ops.needs import NONE
@@ -56,10 +58,12 @@ def normal(at: OpContext, mean: Value, std: Value = NONE, *size: Value, **settin
     mean (*) -> (*); numbers and size (n, m) -> (n, m)
     Source: PyTorch documentation, torch.normal.
     """
-    for value in (mean, std):
-        if isinstance(value, Tensor):
-            return at.tensor(at.shape(value), value)
-    return made(at, asked(at, settings.get("size", size[0]), {}), "float", dtype_of(settings))
+    given = settings.get("size", size[0] if size else NoneValue())
+    if isinstance(given, NoneValue) or (isinstance(given, Seq) and not given.items):
+        tensors = [v if isinstance(v, Tensor) else as_tensor(v) for v in (mean, std) if not isinstance(v, Float | Int)]
+        if tensors:
+            return at.tensor(broadcast(at, *tensors), tensors[0], kind="float")
+    return made(at, asked(at, given, {}), "float", dtype_of(settings))
 
 
 @op("torch.randperm")

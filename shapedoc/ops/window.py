@@ -64,6 +64,9 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
     room = length + 2 * window.padding - window.span
     if room.value is not None and room.value < 0 and _steps(room.value, window, length.value or 0) < 1:
         at.fail("mismatched-module-input", [input], axes=(position,), dims=(length, window.span), setting="kernel_size")
+    if window.padding.const is None and window.kernel.const is None and window.span != 2 * window.padding + 1:
+        # Half of a kernel size: whether it is odd decides by how much the axis shrinks.
+        return at.sizes.fresh(line=at.line)
     if window.stride == 1:
         return room + 1
     whole = room.divide(window.stride)

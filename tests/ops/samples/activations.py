@@ -23,6 +23,12 @@ def prelu(draw: Draw) -> Call:
     return Call([T(shape)], init=draw.sampled([(), (channels,)]))
 
 
+def functional_prelu(draw: Draw) -> Call:
+    channels = draw.size()
+    shape = [draw.size(), channels, *draw.shape(0, 2)]
+    return Call((T(shape), T(draw.sampled([[], [1], [channels], [draw.other(channels)]]))))
+
+
 def softmax(draw: Draw) -> Call:
     shape = draw.shape(0, 4)
     if draw.maybe():
@@ -53,6 +59,7 @@ SAMPLES: dict[str, Sample] = {
     **{f"torch.nn.{name}": elementwise for name in ELEMENTWISE.split()},
     "torch.nn.Threshold": threshold,
     "torch.nn.PReLU": prelu,
+    "torch.nn.functional.prelu": functional_prelu,
     **{f"torch.nn.{name}": softmax for name in ("Softmax", "Softmin", "LogSoftmax")},
     "torch.nn.Softmax2d": softmax2d,
     "torch.nn.GLU": glu,

@@ -43,6 +43,11 @@ def module(draw: Draw) -> Call:
     return Call([T(image(draw, into, count))], init=(into, out, kernel), options=options)
 
 
+def lazy(draw: Draw) -> Call:
+    call = module(draw)
+    return Call(call.args, init=call.init[1:], options={k: v for k, v in call.options.items() if k != "groups"})
+
+
 def functional(draw: Draw) -> Call:
     count = int(draw.name[-2])
     groups = draw.sampled([1, 1, 2])
@@ -91,7 +96,8 @@ def transposed_functional(draw: Draw) -> Call:
 
 SAMPLES: dict[str, Sample] = {
     **{f"torch.nn.Conv{n}d": module for n in (1, 2, 3)},
-    **{f"torch.nn.ConvTranspose{n}d": transposed_module for n in (1, 2)},
+    **{f"torch.nn.LazyConv{n}d": lazy for n in (1, 2, 3)},
+    **{f"torch.nn.ConvTranspose{n}d": transposed_module for n in (1, 2, 3)},
     **{f"torch.nn.functional.conv{n}d": functional for n in (1, 2, 3)},
     **{f"torch.nn.functional.conv_transpose{n}d": transposed_functional for n in (1, 2)},
 }

@@ -19,6 +19,10 @@ def functional(draw: Draw) -> Call:
     return Call((T(weight), indices) if draw.name == "torch.embedding" else (indices, T(weight)))
 
 
+def from_pretrained(draw: Draw) -> Call:
+    return Call([T(draw.shape(1, 3) if draw.wrong() else draw.sizes(2))])
+
+
 def bag(draw: Draw) -> Call:
     shape = draw.shape(1, 2)
     if draw.wrong():
@@ -33,6 +37,7 @@ def bag(draw: Draw) -> Call:
 
 SAMPLES: dict[str, Sample] = {
     "torch.nn.Embedding": module,
+    "torch.nn.Embedding.from_pretrained": from_pretrained,
     "torch.nn.functional.embedding": functional,
     "torch.embedding": functional,
     "torch.nn.EmbeddingBag": bag,

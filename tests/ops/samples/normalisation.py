@@ -38,6 +38,11 @@ def batch_norm(draw: Draw) -> Call:
     return Call([T(shape)], init=(channels,))
 
 
+def lazy_batch_norm(draw: Draw) -> Call:
+    call = batch_norm(draw)
+    return Call(call.args)
+
+
 def group_norm(draw: Draw) -> Call:
     groups = draw.named(draw.sampled([1, 2]))
     channels = groups * draw.size()
@@ -83,6 +88,7 @@ SAMPLES: dict[str, Sample] = {
     "torch.nn.BatchNorm1d": batch_norm,
     "torch.nn.BatchNorm2d": batch_norm,
     "torch.nn.BatchNorm3d": batch_norm,
+    **{f"torch.nn.LazyBatchNorm{n}d": lazy_batch_norm for n in (1, 2, 3)},
     "torch.nn.GroupNorm": group_norm,
     "torch.nn.functional.group_norm": group_norm,
     "torch.nn.InstanceNorm1d": instance_norm,
