@@ -1,0 +1,34 @@
+"""What comes out of recurrent modules: outputs, and final states whose first axis counts layers and directions."""
+
+from __future__ import annotations
+
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Seq, Tensor
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import SHAPING, graph, tensors_in
+
+__all__ = ["RECURRENT", "final_state_of", "is_final_state"]
+
+RECURRENT = names("GRU.forward LSTM.forward RNN.forward")
+
+
+def final_state_of(trace: Trace, operand: Operand) -> Event | None:
+    """The call of a recurrent module whose final state an operand is, its first axis still that of the layers."""
+    g = graph(trace)
+    made = g.producer(operand.value)
+    if made is None or not isinstance(operand.value, Tensor):
+        return None
+    origin = g.origin(made, SHAPING)
+    result = origin.result
+    if origin.short not in RECURRENT or not isinstance(result, Seq) or len(result.items) != 2:
+        return None
+    shape = operand.value.shape
+    for state in tensors_in(result.items[1]):
+        if state.shape.prefix and shape.prefix and state.shape.prefix[0].same(shape.prefix[0]):
+            return origin
+    return None
+
+
+def is_final_state(trace: Trace, operand: Operand) -> bool:
+    """Whether an operand is the final state of a recurrent module, all layers and directions of it."""
+    return final_state_of(trace, operand) is not None

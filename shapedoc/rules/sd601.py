@@ -1,0 +1,191 @@
+"""SD601 scrambled-view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.ops.regroup import regroup
+from shapedoc.rules.flow import result_shape, shape_at
+from shapedoc.rules.recurrent import is_final_state
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    best: dict[Span, Finding] = {}
+    for event in sorted(trace.events, key=lambda e: (not _is_named(e), len(e.calls))):
+        for problem in event.problems:
+            if problem.kind == "scrambled-view" and event.span not in best:
+                found = _found(trace, event, problem)
+                if found is not None:
+                    best[event.span] = found
+    yield from best.values()
+
+
+def _is_named(event: Event) -> bool:
+    shape = result_shape(event)
+    return shape is not None and any(a.dim.named for a in shape.axes)
+
+
+def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
+    operand = event.operand(problem.operands[0]) if problem.operands else None
+    before, after = shape_at(event, operand), result_shape(event)
+    if operand is None or before is None or after is None or event.sizes is None:
+        return None
+    if is_final_state(trace, operand) or not problem.axes or problem.axes[0] >= len(before.axes):
+        return None
+    torn = before.axes[problem.axes[0]]
+    if _numbers_only(event, before, after):
+        return None
+    text, name = text_of(trace, operand), event.short
+    ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
+    help_, expected = _cure(event, event.sizes, operand, before, after, text)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity=_severity(torn, after, problem),
+        message=f"`{name}` of {text} {ours} as {theirs} mixes up its axes: their order is not the same",
+        tensor=text,
+        actual=ours,
+        expected=expected,
+        labels=made_by(trace, operand.value, event, text) + call_labels(event),
+        why=f"`{name}` never moves elements: it cuts the memory of {ours} anew, so that one row of the result holds "
+        "pieces of several rows",
+        help=help_,
+    )
+
+
+def _severity(torn: Axis, after: Shape, problem: Problem) -> Severity:
+    """A size that nobody named may always be 1, and then nothing is torn."""
+    into = problem.detail.get("into", "")
+    met = after.axes[int(into)] if into.isdigit() and int(into) < len(after.axes) else torn
+    named = [a.dim.named or a.dim.const is not None for a in (torn, met)]
+    return "error" if all(named) else "warning"
+
+
+def _numbers_only(event: Event, before: Shape, after: Shape) -> bool:
+    """Whether plain numbers are cut anew outside of any function, as one does with data."""
+    return not event.calls and all(a.dim.const is not None for a in (*before.axes, *after.axes))
+
+
+def _cure(
+    event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Shape, text: str
+) -> tuple[str, str]:
+    """The transpose that is missing, after a view that keeps the order or before it, and the shape that is meant."""
+    receiver = f"({text})" if any(c in text for c in " +*/@") else text
+    numpy = event.op.startswith("numpy")
+    for i, j in _pairs(len(after.axes)):
+        wanted = _exchanged(after.axes, i, j)
+        if regroup(sizes, before.axes, wanted).broken is None:
+            if [a.dim for a in wanted] == [a.dim for a in before.axes]:
+                return f"{receiver}{_turn(i, j, len(after.axes), numpy)}", sizes.show_shape(after)
+            parts = ", ".join(sizes.show(a.dim) for a in wanted)
+            return f"{receiver}.{event.short}({parts}){_turn(i, j, len(wanted), numpy)}", f"({parts})"
+    for i, j in _pairs(len(before.axes)):
+        wanted = _exchanged(before.axes, i, j)
+        if regroup(sizes, wanted, after.axes).broken is None:
+            turned = _turn(i, j, len(before.axes), numpy)
+            parts = ", ".join(sizes.show(a.dim) for a in wanted)
+            return f"{receiver}{turned}.reshape(...), so that the joined axes are neighbours", f"({parts})"
+    return "move the axes with `permute` first, so that those which are joined or split stand side by side", ""
+
+
+def _pairs(rank: int) -> list[tuple[int, int]]:
+    return sorted(((i, j) for i in range(rank) for j in range(i + 1, rank)), key=lambda p: p[1] - p[0])
+
+
+def _exchanged(axes: tuple[Axis, ...], i: int, j: int) -> tuple[Axis, ...]:
+    items = list(axes)
+    items[i], items[j] = items[j], items[i]
+    return tuple(items)
+
+
+def _turn(i: int, j: int, rank: int, numpy: bool) -> str:
+    if not numpy:
+        return f".transpose({i}, {j})"
+    order = list(range(rank))
+    order[i], order[j] = order[j], order[i]
+    return f".transpose({', '.join(map(str, order))})"
+
+
+RULE = Rule(
+    code="SD601",
+    name="scrambled-view",
+    severity="error",
+    summary="A `view` or `reshape` regroups axes that are not neighbours.",
+    what="Works out by exact arithmetic on the sizes whether a view keeps the order of elements: the running products "
+    "of both shapes must form one chain. `(B, T, H*d)` to `(B, T, H, d)` does, `(B, T, H*d)` to `(B, H, T, d)` and "
+    "`(B, H, T, d)` to `(B, T, H*d)` do not.",
+    why="A view never moves elements. Heads that are split with `view(B, H, T, d)` hold pieces of several time steps "
+    "each, and a merge without the transpose back mixes heads and time. The shapes are right, so nothing raises.",
+    instead="Split with `x.view(B, T, H, d).transpose(1, 2)`, merge with `x.transpose(1, 2).reshape(B, T, H * d)`.",
+    source="PyTorch documentation, torch.Tensor.view; Vaswani et al. 2017, section 3.2.2.",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def split_heads(x, n_heads, d_head):
+    batch_size, T, d_model = x.shape
+    return x.view(batch_size, n_heads, T, d_head)  # <- SD601
+
+
+result = split_heads(torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(0)), 3, 4)
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def merge_heads(x):
+    batch_size, n_heads, T, d_head = x.shape
+    return x.reshape(batch_size, T, n_heads * d_head)  # <- SD601
+
+
+result = merge_heads(np.random.default_rng(0).normal(size=(2, 3, 5, 4)))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def split_heads(x, n_heads, d_head):
+    batch_size, T, d_model = x.shape
+    return x.view(batch_size, T, n_heads, d_head).transpose(1, 2)
+
+
+result = split_heads(torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(0)), 3, 4)
+"""
+        ),
+        Example(
+            """\
+import numpy as np
+
+
+def merge_heads(x):
+    batch_size, n_heads, T, d_head = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(batch_size, T, n_heads * d_head)
+
+
+result = merge_heads(np.random.default_rng(0).normal(size=(2, 3, 5, 4)))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
