@@ -1,4 +1,4 @@
-"""Convolutions and their transposes."""
+"""Convolutions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind, Sizes
-from shapedoc.core.value import Int, Layer, NoneValue, Seq, Str, Tensor, Value
-from shapedoc.core.verdict import Lost
+from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, expect, flag, size, sizes_of, weight
-from shapedoc.ops.window import Window, grown, slid, windows
+from shapedoc.ops.settings import each, expect, flag, size, weight
+from shapedoc.ops.window import Window, slid, windows
 
-__all__: list[str] = []
+__all__ = ["channels_place", "check_bias", "learned_tensors", "windows_of"]
 
 _ONE, _ZERO = Int(ONE), Int(ZERO)
 _CONV = (
@@ -22,14 +21,9 @@ _CONV = (
     "dilation: Value = 1, groups: Dim = 1, bias: bool = True, padding_mode: str = 'zeros',"
     "device: Value = None, dtype: Value = None"
 )
-_TRANSPOSED = (
-    "in_channels: Dim, out_channels: Dim, kernel_size: Value, stride: Value = 1, padding: Value = 0,"
-    "output_padding: Value = 0, groups: Dim = 1, bias: bool = True, dilation: Value = 1,"
-    "padding_mode: str = 'zeros', device: Value = None, dtype: Value = None"
-)
 
 
-def _parameters(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
+def learned_tensors(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
     at = OpContext(sizes, {})
     into, out, groups = (size(at, layer, n) for n in ("in_channels", "out_channels", "groups"))
     kernel = each(at, layer.config["kernel_size"], int(layer.kind[-2]), "kernel_size")
@@ -43,7 +37,7 @@ def _parameters(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
     return found
 
 
-@layer("torch.nn.Conv1d", _CONV, _parameters)
+@layer("torch.nn.Conv1d", _CONV, learned_tensors)
 def conv1d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     """Convolve a sequence.
 
@@ -54,7 +48,7 @@ def conv1d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return _module(at, layer, input, 1)
 
 
-@layer("torch.nn.Conv2d", _CONV, _parameters)
+@layer("torch.nn.Conv2d", _CONV, learned_tensors)
 def conv2d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     """Convolve an image.
 
@@ -65,7 +59,7 @@ def conv2d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     return _module(at, layer, input, 2)
 
 
-@layer("torch.nn.Conv3d", _CONV, _parameters)
+@layer("torch.nn.Conv3d", _CONV, learned_tensors)
 def conv3d_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     """Convolve a volume.
 
@@ -94,12 +88,12 @@ def lazy_convolution(at: OpContext, layer: Layer, input: Tensor) -> Value:
 
 def _module(at: OpContext, layer: Layer, input: Tensor, count: int) -> Tensor:
     c = layer.config
-    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
+    found = windows_of(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
     into = size(at, layer, "in_channels") if "in_channels" in c else at.fresh().dim
     return _convolved(at, input, (into, "in_channels"), size(at, layer, "out_channels"), found)
 
 
-def _windows(
+def windows_of(
     at: OpContext, kernel: Value, stride: Value, padding: Value, dilation: Value, count: int
 ) -> Sequence[Window | None]:
     """One window an axis; None for an axis that keeps its length ("same")."""
@@ -110,7 +104,7 @@ def _windows(
     return windows(at, count, kernel, stride, padding, dilation)
 
 
-def _enough(at: OpContext, input: Tensor, count: int) -> int:
+def channels_place(at: OpContext, input: Tensor, count: int) -> int:
     """Require ``(C, *)`` or ``(N, C, *)`` with `count` axes after the channels; gives the place of the channels."""
     shape = at.shape(input)
     if shape.run is None or len(shape.axes) > count + 1:
@@ -120,7 +114,7 @@ def _enough(at: OpContext, input: Tensor, count: int) -> int:
 
 
 def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, found: Sequence[Window | None]) -> Tensor:
-    place = _enough(at, input, len(found))
+    place = channels_place(at, input, len(found))
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)
@@ -140,83 +134,6 @@ def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, fo
 def _keeps(window: Window) -> bool:
     """Whether the axis keeps its length, and every position its place."""
     return window.known and window.stride == 1 and 2 * window.padding - window.span + 1 == ZERO
-
-
-@layer("torch.nn.ConvTranspose1d", _TRANSPOSED, _parameters)
-def conv_transpose1d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
-    """Convolve a sequence the other way round.
-
-    input (N, C_in, L) or (C_in, L) -> (N, C_out, L_out) or (C_out, L_out)
-    Conflict: another rank; C_in is not in_channels.
-    Source: PyTorch documentation, torch.nn.ConvTranspose1d.
-    """
-    return _transposed_module(at, layer, input, output_size, 1)
-
-
-@layer("torch.nn.ConvTranspose2d", _TRANSPOSED, _parameters)
-def conv_transpose2d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
-    """Convolve an image the other way round.
-
-    input (N, C_in, H, W) or (C_in, H, W) -> (N, C_out, H_out, W_out) or the same without N
-    Conflict: another rank; C_in is not in_channels.
-    Source: PyTorch documentation, torch.nn.ConvTranspose2d.
-    """
-    return _transposed_module(at, layer, input, output_size, 2)
-
-
-@layer("torch.nn.ConvTranspose3d", _TRANSPOSED, _parameters)
-def conv_transpose3d_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None = None) -> Value:
-    """Convolve a volume the other way round.
-
-    input (N, C_in, D, H, W) or (C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out) or the same without N
-    Conflict: another rank; C_in is not in_channels.
-    Source: PyTorch documentation, torch.nn.ConvTranspose3d.
-    """
-    return _transposed_module(at, layer, input, output_size, 3)
-
-
-def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: Value | None, count: int) -> Tensor:
-    c = layer.config
-    found = _windows(at, c["kernel_size"], c["stride"], c["padding"], c["dilation"], count)
-    extra = _extra(at, c["output_padding"], count)
-    into = size(at, layer, "in_channels"), "in_channels"
-    result = _grown(at, input, into, size(at, layer, "out_channels"), found, extra)
-    if output_size is None or isinstance(output_size, NoneValue):
-        return result
-    wanted = sizes_of(at, output_size)
-    if wanted is None or len(wanted) < count:
-        at.lost("`output_size` is not known")
-    kept = at.shape(result).items[:-count]
-    return at.tensor((*kept, *(at.axis(d) for d in wanted[-count:])), result)
-
-
-def _extra(at: OpContext, value: Value, count: int) -> Sequence[Dim | None]:
-    try:
-        return each(at, value, count, "output_padding")
-    except Lost:
-        return (None,) * count
-
-
-def _grown(
-    at: OpContext,
-    input: Tensor,
-    into: tuple[Dim, str],
-    out: Dim,
-    found: Sequence[Window | None],
-    extra: Sequence[Dim | None],
-) -> Tensor:
-    place = _enough(at, input, len(found))
-    channels = expect(at, input, place, *into)
-    new = at.axis(out)
-    at.sizes.mark(channels, "feature", at.line)
-    at.sizes.mark(new, "feature", at.line)
-    items = at.shape(input).items
-    spatial = []
-    for item, window, more in zip(items[place + 1 :], found, extra, strict=True):
-        assert isinstance(item, Axis)
-        assert window is not None
-        spatial.append(at.axis(grown(at, item.dim, window, more)))
-    return at.tensor((*items[:place], new, *spatial), input, kind="float")
 
 
 @op("torch.nn.functional.conv1d", "torch.conv1d")
@@ -289,12 +206,12 @@ def _functional(
     count: int,
 ) -> Tensor:
     out, into, *kernel = at.need_rank(weight, count + 2)
-    _bias(at, bias, out)
-    found = _windows(at, Seq(tuple(Int(k.dim) for k in kernel)), *settings, count)
+    check_bias(at, bias, out)
+    found = windows_of(at, Seq(tuple(Int(k.dim) for k in kernel)), *settings, count)
     return _convolved(at, input, (into.dim * groups, "weight"), out.dim, found)
 
 
-def _bias(at: OpContext, bias: Tensor | None, out: Axis) -> None:
+def check_bias(at: OpContext, bias: Tensor | None, out: Axis) -> None:
     if bias is None:
         return
     (length,) = at.need_rank(bias, 1)
@@ -308,63 +225,3 @@ def _bias(at: OpContext, bias: Tensor | None, out: Axis) -> None:
             sameness=sameness,
             loud=sameness.kind is Kind.NEVER,
         )
-
-
-@op("torch.nn.functional.conv_transpose1d", "torch.conv_transpose1d")
-def conv_transpose1d(
-    at: OpContext,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Value = _ONE,
-    padding: Value = _ZERO,
-    output_padding: Value = _ZERO,
-    groups: Dim = ONE,
-    dilation: Value = _ONE,
-) -> Value:
-    """Convolve a sequence the other way round.
-
-    input (N, C, L) or (C, L), weight (C, D/groups, k), bias (D,) -> (N, D, L_out) or (D, L_out)
-    Conflict: another rank; channels or bias of another size.
-    Source: PyTorch documentation, torch.nn.functional.conv_transpose1d.
-    """
-    return _functional_transposed(at, input, weight, bias, (stride, padding, dilation), output_padding, groups, 1)
-
-
-@op("torch.nn.functional.conv_transpose2d", "torch.conv_transpose2d")
-def conv_transpose2d(
-    at: OpContext,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Value = _ONE,
-    padding: Value = _ZERO,
-    output_padding: Value = _ZERO,
-    groups: Dim = ONE,
-    dilation: Value = _ONE,
-) -> Value:
-    """Convolve an image the other way round.
-
-    input (N, C, H, W) or (C, H, W), weight (C, D/groups, kh, kw), bias (D,) -> (N, D, H_out, W_out)
-    Conflict: another rank; channels or bias of another size.
-    Source: PyTorch documentation, torch.nn.functional.conv_transpose2d.
-    """
-    return _functional_transposed(at, input, weight, bias, (stride, padding, dilation), output_padding, groups, 2)
-
-
-def _functional_transposed(
-    at: OpContext,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    settings: tuple[Value, Value, Value],
-    output_padding: Value,
-    groups: Dim,
-    count: int,
-) -> Tensor:
-    into, out, *kernel = at.need_rank(weight, count + 2)
-    new = at.axis(out.dim * groups)
-    _bias(at, bias, new)
-    found = _windows(at, Seq(tuple(Int(k.dim) for k in kernel)), *settings, count)
-    extra = _extra(at, output_padding, count)
-    return _grown(at, input, (into.dim, "weight"), new.dim, found, extra)

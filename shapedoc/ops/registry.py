@@ -75,6 +75,7 @@ _MODULES = (
     "sampling",
     "spectral",
     "transformer",
+    "transposed",
     "turn",
     "view",
 )
