@@ -75,7 +75,7 @@ class Sizes:
         self.bindings: dict[Sym, Dim] = {}
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
-        self._apart: dict[Sym, frozenset[tuple[int, int]]] = {}
+        self._apart: dict[Sym | Dim, frozenset[tuple[int, int]]] = {}
         self._floors: dict[tuple[Dim, Dim], _Floor] = {}
         self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
         self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
@@ -116,14 +116,15 @@ class Sizes:
     # -- apartness
 
     def apart(self, *dims: Dim | Sym) -> None:
-        """State that these sizes are different quantities (those that are one named symbol each)."""
+        """State that these sizes are different quantities (those whose symbols have names)."""
         group = next(_groups)
-        seen: set[Sym] = set()
+        seen: set[Sym | Dim] = set()
         for member, dim in enumerate(dims):
-            sym = dim if isinstance(dim, Sym) else self.resolve(dim).sym
-            if sym is not None and sym.name and sym not in seen:
-                seen.add(sym)
-                self._apart[sym] = self._apart.get(sym, frozenset()) | {(group, member)}
+            whole = Dim.of(dim) if isinstance(dim, Sym) else self.resolve(dim)
+            key = whole.sym or whole
+            if whole.named and key not in seen:
+                seen.add(key)
+                self._apart[key] = self._apart.get(key, frozenset()) | {(group, member)}
 
     def alike(self, dim: Dim, earlier: Dim) -> None:
         """State that a size is named again as an earlier one was: what that is apart from, this one is too."""
@@ -136,13 +137,15 @@ class Sizes:
         ours, theirs = a.syms, b.syms
         if not ours or not theirs:
             return Strength.WEAK
-        if all(self._syms_apart(s, t) for s in ours for t in theirs):
+        if self._keys_apart(a.sym or a, b.sym or b):
+            return Strength.STRONG
+        if all(self._keys_apart(s, t) for s in ours for t in theirs):
             return Strength.STRONG
         if all(not s.flexible for s in ours | theirs) and len({s.owner for s in ours | theirs}) == 1:
             return Strength.WEAK
         return Strength.NONE
 
-    def _syms_apart(self, s: Sym, t: Sym) -> bool:
+    def _keys_apart(self, s: Sym | Dim, t: Sym | Dim) -> bool:
         if s is t:
             return False
         theirs = self._apart.get(t, frozenset())
@@ -246,6 +249,8 @@ class Sizes:
         ``d_model // n_heads // 2`` or where ``d_model // 2`` has been taken before, the same is assumed.
         """
         a, b = self.resolve(a), self.resolve(b)
+        if not b.terms:
+            return self.fresh(owner=owner, line=line)
         exact = a.divide(b)
         if exact is not None:
             if self._floors and exact.sym is None and exact.const is None and b.const != 1:

@@ -217,6 +217,8 @@ def _parameters(
                 hint = "none" if isinstance(default, NoneValue) else ""
                 symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], hint=hint)
             value = symbols[p.name]
+            if isinstance(default, Int) and default.dim.const == 0 and size:
+                value = m.fresh_int(line=p.span[0])  # no size; what stands for "not given" says nothing
             if default is not None and isinstance(default, Int) and size:
                 value = symbols[p.name].as_int()
         args[p.name] = Arg(value)
@@ -230,6 +232,6 @@ def _from_default(default: Value | None, *, size: bool) -> Value | None:
             return default
         case Float():
             return Float()
-        case Int() if default.dim.value is not None and (default.dim.value <= 1 or not size):
+        case Int() if default.dim.value is not None and (default.dim.value == 1 or not size):
             return default
     return None

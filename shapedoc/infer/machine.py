@@ -235,9 +235,24 @@ class Machine:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
         event.problems, event.lost = problems, lost
+        if event.short in _LAID_OUT:
+            self._set_apart(result)
         if spoilt or any(_spoils(p) for p in problems):
             self.spoilt.add(event.index)
         return result
+
+    def _set_apart(self, result: Value) -> None:
+        """The sizes that the author lists as the axes of one tensor are different quantities.
+
+        Two sizes of one constructor (a weight's) may still be equal on purpose.
+        """
+        if isinstance(result, Tensor) and result.shape.run is None:
+            dims = [a.dim for a in result.shape.axes if a.dim.named]
+            owners = {s.owner for d in dims for s in d.syms}
+            if len(dims) > 1 and (
+                len(result.shape.items) > 2 or len(owners) > 1 or any(s.flexible for d in dims for s in d.syms)
+            ):
+                self.sizes.apart(*dims)
 
     def _spoilt(self, value: Value) -> bool:
         match value:
@@ -368,7 +383,7 @@ class Machine:
         """Give a name to a size that nobody named yet: an unknown one, or a literal that is put into a variable."""
         dim = self.sizes.resolve(value.dim)
         sym = dim.sym
-        if sym is not None and not sym.name and sym.flexible:
+        if sym is not None and not sym.name and sym.flexible and name.strip("_"):
             named = self.sizes.fresh(name, owner=owner, line=line)
             self.sizes.bind(sym, named)
             return Int(named, name)
@@ -397,6 +412,11 @@ def _spoils(problem: Problem) -> bool:
     return problem.sameness.wrong if problem.sameness is not None else problem.loud
 
 
+# Ops whose result has the axes that the author lists.
+_LAID_OUT = frozenset(
+    "view reshape expand broadcast_to zeros ones empty full rand randn randint normal new_zeros new_ones new_full "
+    "standard_normal random".split()
+)
 _HARMLESS = frozenset(
     ("scrambled-view", "squeeze-unknown", "implicit-softmax-axis", "view-after-transpose", "loss-broadcast")
 )

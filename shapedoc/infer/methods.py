@@ -52,9 +52,27 @@ def tensor_method(
     if find(qualified) is None and prefix == "numpy.ndarray" and find(f"torch.Tensor.{method}") is not None:
         qualified = f"torch.Tensor.{method}"
     result = m.operate(qualified, node, [Arg(tensor, where), *args], keywords, rest=rest)
+    if in_place and isinstance(result, Tensor) and method not in _RESHAPING:
+        _keep(m, result, tensor)
     if in_place and where is not None and isinstance(result, Tensor):
         assign_back(m, where, result)
     return result
+
+
+# The methods that give the tensor they change another shape.
+_RESHAPING = frozenset(
+    ["squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "resize_", "resize_as_", "set_"]
+)
+
+
+def _keep(m: Machine, result: Tensor, changed: Tensor) -> None:
+    """A tensor that is changed in place keeps its shape, whatever it is combined with."""
+    ours, made = m.sizes.shape(changed.shape), m.sizes.shape(result.shape)
+    if ours.run is not None or ours.rank == made.rank:
+        return
+    result.shape = ours
+    if result.event >= 0:
+        m.trace.events[result.event].shape = ours
 
 
 def _partial(value: Value) -> bool:

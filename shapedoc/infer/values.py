@@ -205,7 +205,7 @@ class Symbolic(Opaque):
     def child(self, name: str) -> Symbolic:
         """A field of a config, an element of a state."""
         if name not in self.fields:
-            label = name if not name.isdigit() else f"{self.name}[{name}]"
+            label = name if not name.lstrip("-").isdigit() else f"{self.name}[{name}]"
             self.fields[name] = Symbolic(
                 label, self.owner, size=self.size, line=self.line, source=f"{self.source}.{name}"
             )
