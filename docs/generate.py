@@ -54,14 +54,14 @@ def main(arguments: list[str]) -> int:
         print("usage: python docs/generate.py [--check]", file=sys.stderr)
         return 2
     wanted = pages()
-    standing = {path.relative_to(DOCS).as_posix(): path for path in [*DOCS.glob("rules/*.md"), DOCS / "ops.md"]}
+    standing = {path.relative_to(DOCS).as_posix(): path for path in DOCS.glob("rules/*.md")}
     stale = [name for name, text in wanted.items() if not _holds(DOCS / name, text)]
     extra = [name for name in standing if name not in wanted]
     if arguments:
         for name in stale:
-            print(f"docs/{name} is not what the code says; run python docs/generate.py", file=sys.stderr)
+            print(f"{_shown(name)} is not what the code says; run python docs/generate.py", file=sys.stderr)
         for name in extra:
-            print(f"docs/{name} belongs to nothing; remove it", file=sys.stderr)
+            print(f"{_shown(name)} belongs to nothing; remove it", file=sys.stderr)
         return int(bool(stale or extra))
     for name in stale:
         (DOCS / name).parent.mkdir(exist_ok=True)
@@ -70,6 +70,10 @@ def main(arguments: list[str]) -> int:
         standing[name].unlink()
     print(f"{len(wanted)} pages, {len(stale)} written, {len(extra)} removed")
     return 0
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix("../") if name.startswith("../") else f"docs/{name}"
 
 
 def _holds(path: Path, text: str) -> bool:
