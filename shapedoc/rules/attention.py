@@ -16,7 +16,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, tensor_operands
-from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
+from shapedoc.rules.flow import SHAPING, Graph, shape_at
 from shapedoc.rules.softmaxes import Softmax
 
 __all__ = ["LINEAR", "NONLINEAR", "Score", "score_of"]
@@ -172,18 +172,13 @@ def _parts(g: Graph, event: Event, operands: list[Operand], axis: Axis, bent: bo
 
 def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None:
     """Whether an operand differs along the key axis: whether it had that axis before it was stretched to it."""
-    source = g.producer(operand.value)
-    shape = shape_at(event, operand)
-    if source is None:
-        return _has(shape, axis)
-    for earlier in g.back(source, lambda e: e.short in SHAPING | LINEAR and e.short != "phi"):
-        made = result_shape(earlier)
-        last = earlier.short not in SHAPING | LINEAR or not g.inputs(earlier)
-        if last:
-            inputs = tensor_operands(earlier) if earlier.short in SHAPING | LINEAR else []
-            made = shape_at(earlier, inputs[0]) if inputs else made
-            return _has(made, axis)
-    return None
+    for _ in range(60):
+        source = g.producer(operand.value)
+        inner = tensor_operands(source) if source is not None else []
+        if source is None or source.short == "phi" or source.short not in SHAPING | LINEAR or not inner:
+            break
+        event, operand = source, inner[0]
+    return _has(shape_at(event, operand), axis)
 
 
 def _has(shape: Shape | None, axis: Axis) -> bool | None:
