@@ -189,23 +189,20 @@ def faulty_call(trace: Trace, event: Event, kinds: Collection[str], *, driver: b
     if event.op == "unpack":
         return _unpacked(trace, event)
     chain = _functions(event)
-    sound, unsound = 0, len(chain) + 1
+    sound: set[int] = set()
+    unsound = len(chain) + 1
+    driven = _entry_of(trace, event) == ""
     for other in twins(trace, event):
         if [c.span for c in other.calls] == [c.span for c in event.calls]:
             continue  # another round of a loop
-        same = _shared(chain, _functions(other), event.calls, other.calls)
         if any(p.kind in kinds for p in other.problems):
             if _entry_of(trace, other) != _entry_of(trace, event):
                 unsound = min(unsound, len(other.calls))
         elif not other.lost and _known(other, event, kinds):
-            sound = max(sound, same)
-    if not sound or sound >= unsound or sound > len(event.calls):
-        return None
-    if sound == len(event.calls) and _entry_of(trace, event) != "":
-        return None
-    call = event.calls[len(event.calls) - sound]
-    outermost = call is event.calls[0] and _entry_of(trace, event) == ""
-    return None if outermost and not driver else call
+            sound.add(_shared(chain, _functions(other), event.calls, other.calls))
+    limit = len(event.calls) if driven and driver else len(event.calls) - 1
+    best = max((n for n in sound if n < unsound and n <= limit), default=0)
+    return event.calls[len(event.calls) - best] if best else None
 
 
 def _unpacked(trace: Trace, event: Event) -> Call | None:
@@ -256,6 +253,8 @@ def _known(other: Event, event: Event, kinds: Collection[str]) -> bool:
             pair = len(problem.operands) == 2
             if pair and one is not None and one.dim.const == 1 and (other_one is None or other_one.dim.const != 1):
                 return False  # sound only because it took the size for 1
+            if pair and (one is None or not (one.dim.named or one.dim.const is not None)):
+                return False  # sound only because it knew nothing of the size
         if not problem.axes:
             for name in problem.operands:
                 theirs = shape_at(other, other.operand(name))

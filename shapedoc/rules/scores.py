@@ -7,6 +7,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import axis_of
 from shapedoc.rules.flow import KEEPS, SHAPING, graph, shape_at
 from shapedoc.rules.sized import same_size
+from shapedoc.rules.wording import severity_of
 
 __all__ = [
     "CREATES",
@@ -72,11 +73,11 @@ def is_tainted(trace: Trace, operand: Operand | None) -> bool:
     g = graph(trace)
     made = g.producer(operand.value)
     made = g.origin(made, SHAPING | _PASSES) if made is not None else None
-    return made is not None and any(p.loud or _sure(p) for p in made.problems)
+    return made is not None and any(_spoils(p) for p in made.problems)
 
 
-def _sure(problem: Problem) -> bool:
-    return problem.sameness is not None and problem.kind in _SPOILS
+def _spoils(problem: Problem) -> bool:
+    return (problem.loud or problem.kind in _SPOILS) and severity_of(problem.sameness) is not None
 
 
 _SPOILS = frozenset(

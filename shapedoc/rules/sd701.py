@@ -28,10 +28,23 @@ def check(trace: Trace) -> Iterator[Finding]:
     seen: set[tuple[Span, str]] = set()
     for stated in trace.stated:
         severity: Severity | None = severity_of(stated.verdict, "warning")
-        if severity != "warning" or (stated.span, stated.name) in seen:
+        if severity != "warning" or (stated.span, stated.name) in seen or _follows(trace, stated):
             continue
         seen.add((stated.span, stated.name))
         yield _found(trace, stated)
+
+
+def _follows(trace: Trace, stated: Stated) -> bool:
+    """Whether something failed before in the same function: what comes after it follows from that."""
+    made = _made(trace, stated)
+    if made is None:
+        return False
+    return any(
+        p.loud and severity_of(p.sameness) == "error"
+        for e in trace.events
+        if e.problems and e.function == made.function and e.span.line <= stated.span.line
+        for p in e.problems
+    )
 
 
 def _found(trace: Trace, stated: Stated) -> Finding:
