@@ -14,6 +14,8 @@ from shapedoc.report.width import shown, shown_width
 
 __all__ = ["gutter_width", "snippets"]
 
+_LONGEST = 160
+
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
@@ -77,20 +79,33 @@ def _listing(
     marks: Sequence[_Mark], lines: Sequence[str], width: int, palette: Palette, fault_colour: str
 ) -> Iterator[str]:
     for number, here in groupby(marks, key=lambda mark: mark.span.line):
-        line = lines[number - 1].rstrip("\r\n") if number <= len(lines) else ""
+        group = list(here)
+        whole = lines[number - 1].rstrip("\r\n") if number <= len(lines) else ""
+        line, shift = _clipped(whole, min(mark.span.column for mark in group))
         gutter = palette.paint(palette.gutter, f"{number:>{width}} |")
         yield f"{gutter} {shown(line)}".rstrip()
-        for mark in here:
+        for mark in group:
             colour = fault_colour if mark.fault else palette.label
-            indent, length = _extent(mark.span, line)
+            indent, length = _extent(mark.span, line, shift)
             underline = palette.paint(colour, ("^" if mark.fault else "-") * length)
             bar = palette.paint(palette.gutter, f"{' ' * width} |")
             text = palette.paint(colour, mark.text)
             yield f"{bar} {' ' * indent}{underline} {text}".rstrip()
 
 
-def _extent(span: Span, line: str) -> tuple[int, int]:
+def _clipped(line: str, first: int) -> tuple[str, int]:
+    """A line short enough to read, in which the column `first` is seen, and how far its columns have moved left."""
+    if len(line) <= _LONGEST:
+        return line, 0
+    start = max(0, first - _LONGEST // 4)
+    end = start + _LONGEST
+    clipped = f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+    return clipped, max(0, start - 1)
+
+
+def _extent(span: Span, line: str, shift: int) -> tuple[int, int]:
     """Return (columns before the mark, columns of the mark); a span of many lines is marked on its first."""
-    end = span.end_column if span.end_line == span.line else len(line.rstrip())
-    before, until = shown_width(line[: span.column]), shown_width(line[:end])
+    start = min(span.column - shift, len(line))
+    end = span.end_column - shift if span.end_line == span.line else len(line.rstrip())
+    before, until = shown_width(line[:start]), shown_width(line[:end])
     return before, max(1, until - before)

@@ -119,6 +119,18 @@ def test_a_span_of_many_lines_is_marked_on_its_first() -> None:
     assert "1 | y = cat(\n  |     ^^^^\n  = more" in shown
 
 
+def test_a_long_line_is_shown_where_its_marks_are() -> None:
+    line = f"x = [{', '.join(['0'] * 400)}, q @ k, {', '.join(['1'] * 400)}]"
+    column = line.index("q @ k")
+    shown = _full([_at(1, column, column + 5)], Context({"a.py": f"{line}\n"}.get)).splitlines()
+    assert shown[1] == f" --> a.py:1:{column + 1}"
+    assert len(shown[3]) == len("1 | ") + 162
+    assert shown[3].startswith("1 | … 0, 0")
+    assert shown[3].endswith("1, 1,…")
+    assert shown[3][shown[4].index("^") :].startswith("q @ k")
+    assert shown[4].strip(" |") == "^^^^^"
+
+
 def test_a_place_in_another_file_has_its_own_listing() -> None:
     finding = replace(_at(2, 4, 9), labels=(Label(Span(31, 4, 31, 8, "layers.py"), "k is made here"),))
     texts = {"a.py": "\ny = q @ k\n", "layers.py": "\n" * 30 + "    k = w(x)\n"}
