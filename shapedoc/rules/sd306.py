@@ -1,0 +1,166 @@
+"""SD306 swapped-lstm-state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Trace
+from shapedoc.core.value import Seq, Tensor
+from shapedoc.rules.cells import Cell, Source, cells
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.timing import attentions, place_of, query_text
+from shapedoc.rules.wording import call_labels, finding, label
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    every = cells(trace)
+    calls = {c.event.index: c for c in every}
+    swapped: set[Span] = set()
+    for cell in every:
+        source = _swapped(cell, calls)
+        if source is not None:
+            swapped.add(source.event.span)
+            yield _exchanged(trace, cell, source)
+    for attention in attentions(trace):
+        made = {s.key for s in attention.query if s.kind == "cell" and s.part == "c"}
+        if len(attention.query) != 1 or len(made) != 1:
+            continue
+        asked = calls.get(int(next(iter(made))))
+        if asked is not None and asked.event.span not in swapped:
+            yield _queried(trace, asked, place_of(attention, asked), query_text(trace, attention))
+
+
+def _parts(sources: frozenset[Source]) -> set[str]:
+    return {s.part for s in sources}
+
+
+def _swapped(cell: Cell, calls: dict[int, Cell]) -> Cell | None:
+    """The call whose cell state goes in as hidden state here, while its hidden state goes in as cell state."""
+    if not cell.is_lstm:
+        return None
+    hidden = {s.key for s in cell.hidden if s.kind == "cell" and s.part == "c"}
+    memory = {s.key for s in cell.memory if s.kind == "cell" and s.part == "h"}
+    clean = _parts(cell.hidden) == {"c"} and _parts(cell.memory) == {"h"}
+    both = hidden & memory
+    return calls.get(int(next(iter(both)))) if clean and len(both) == 1 else None
+
+
+def _exchanged(trace: Trace, cell: Cell, source: Cell) -> Finding:
+    state = cell.event.operand("hx")
+    text = trace.source(state.span) if state is not None and state.span is not None and not state.span.path else "hx"
+    return finding(
+        trace,
+        source.event,
+        source.event.span if cell.event.span == source.event.span else (state.span if state is not None else None),
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"hidden and cell state of the LSTM are swapped: {text} holds (c, h), it takes (h, c)",
+        tensor=text,
+        actual="(c, h)",
+        expected="(h, c)",
+        labels=label(cell.event.span, "goes in here")
+        + label(source.event.span, "returned here, the hidden state first")
+        + call_labels(cell.event),
+        why="both have one shape, so nothing raises; the cell state has no bound, and the gates work on the wrong one",
+        help="unpack `h, c = ...` and pass `(h, c)`",
+    )
+
+
+def _queried(trace: Trace, cell: Cell, place: Span, query: str) -> Finding:
+    mistaken = _named_wrongly(cell)
+    severity: Severity = "error" if mistaken else "warning"
+    return finding(
+        trace,
+        cell.event,
+        cell.event.span if mistaken else place,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"`{mistaken}` takes what the LSTM returns as (h, c): the query {query} is the cell state"
+        if mistaken
+        else f"attention queries {query}, the cell state of the LSTM, not its hidden state",
+        tensor=query,
+        actual="c_t",
+        expected="h_t",
+        labels=label(cell.event.span, "an LSTM returns (h, c), the hidden state first")
+        + label(place, f"{query} is the query here")
+        + call_labels(cell.event),
+        why="the hidden state is what an LSTM shows to others; the cell state is its memory and has no bound",
+        help="query with the first of the two states",
+    )
+
+
+def _named_wrongly(cell: Cell) -> str:
+    """The names that the two states are given where they say that the cell state comes first; "" if they do not."""
+    result = cell.event.result
+    pair = result.items[-1] if isinstance(result, Seq) and not cell.is_step else result
+    if not isinstance(pair, Seq) or len(pair.items) != 2:
+        return ""
+    names = [v.name if isinstance(v, Tensor) else "" for v in pair.items]
+    first, second = (n.removeprefix("self.").lstrip("_").lower() for n in names)
+    return ", ".join(names) if first[:1] == "c" and second[:1] == "h" else ""
+
+
+RULE = Rule(
+    code="SD306",
+    name="swapped-lstm-state",
+    severity="error",
+    summary="Hidden and cell state of an LSTM are swapped, or the cell state is used as the query.",
+    what="Follows both states of an LSTM from the call that returns them to the call that takes them, and to the query "
+    "of an attention.",
+    why="Both have the same shape. Swapped, the gates see the unbounded memory and the memory is overwritten by a "
+    "bounded output; training goes on, worse.",
+    instead="`h, c = cell(x, (h, c))`, and `h` as the query.",
+    source="PyTorch documentation, torch.nn.LSTM and torch.nn.LSTMCell.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+def decode(cell, inputs, state):
+    outputs = []
+    for x in inputs:
+        c, h = cell(x, state)  # <- SD306
+        state = (h, c)
+        outputs.append(h)
+    return torch.stack(outputs)
+
+
+torch.manual_seed(0)
+zero = torch.zeros(2, 7)
+result = decode(nn.LSTMCell(3, 7), torch.randn(4, 2, 3), (zero, zero))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+def decode(cell, inputs, state):
+    outputs = []
+    for x in inputs:
+        h, c = cell(x, state)
+        state = (h, c)
+        outputs.append(h)
+    return torch.stack(outputs)
+
+
+torch.manual_seed(0)
+zero = torch.zeros(2, 7)
+result = decode(nn.LSTMCell(3, 7), torch.randn(4, 2, 3), (zero, zero))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
