@@ -219,7 +219,7 @@ def _parameters(
             value = symbols[p.name]
             if isinstance(default, Int) and default.dim.const == 0 and size:
                 value = m.fresh_int(line=p.span[0])  # no size; what stands for "not given" says nothing
-            if default is not None and isinstance(default, Int) and size:
+            elif isinstance(default, Int) and size:
                 value = symbols[p.name].as_int()
         args[p.name] = Arg(value)
     return args

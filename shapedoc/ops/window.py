@@ -64,9 +64,11 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
     room = length + 2 * window.padding - window.span
     if room.value is not None and room.value < 0 and _steps(room.value, window, length.value or 0) < 1:
         at.fail("mismatched-module-input", [input], axes=(position,), dims=(length, window.span), setting="kernel_size")
-    if window.padding.const is None and window.kernel.const is None and window.span != 2 * window.padding + 1:
-        # Half of a kernel size: whether it is odd decides by how much the axis shrinks.
-        return at.sizes.fresh(line=at.line)
+    patches = window.kernel == window.stride and window.padding == 0 and window.dilation == 1
+    if window.span.const is None and room.const is None and not patches and (room.value is None or window.stride == 1):
+        # Whether a padding is half of it, or the window covers the axis, is not said by the names.
+        known = room.value is not None
+        return Dim.of(Sym(value=room.value + 1, origin="steps")) if known else at.sizes.fresh(line=at.line)
     if window.stride == 1:
         return room + 1
     whole = room.divide(window.stride)
@@ -76,7 +78,6 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
         steps = _steps(room.value, window, length.value or 0)
         constant = room.const is not None and window.stride.const is not None
         return Dim.of(steps if constant else Sym(value=steps, origin=f"{at.sizes.show(length)} in steps"))
-    patches = window.kernel == window.stride and window.padding == 0 and window.dilation == 1
     if patches and length.named and not any(s.flexible for s in length.syms):
         return at.sizes.floordiv(length, window.stride, line=at.line)
     return at.sizes.fresh(line=at.line)
