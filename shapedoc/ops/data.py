@@ -139,6 +139,8 @@ def _constructed(at: OpContext, data: Value, kind: Kind) -> Tensor:
             return made(at, at.shape(data.items[0]), kind)
         if data.items and all(whole(at, v) is not None for v in data.items):
             return made(at, extents(at, data), kind)
+        if any(isinstance(v, Unknown) for v in data.items):
+            at.lost("sizes, or data")
     return made(at, data_shape(at, data), kind)
 
 

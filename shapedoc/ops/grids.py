@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis
-from shapedoc.core.value import Seq, Str, Tensor, Value
+from shapedoc.core.value import NoneValue, Seq, Str, Tensor, Value
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
@@ -94,6 +94,8 @@ def meshgrid(at: OpContext, *tensors: Tensor, indexing: Value = NONE, **settings
         own = at.need_rank(tensor, 0, 1)
         axes.append(own[0] if own else at.axis(1))
     numpy = any(t.library == "numpy" for t in tensors)
+    if not isinstance(indexing, Str | NoneValue):
+        at.lost("`indexing` is not known")
     order = indexing.value if isinstance(indexing, Str) else ("xy" if numpy else "ij")
     if order == "xy" and len(axes) > 1:
         axes[0], axes[1] = axes[1], axes[0]

@@ -131,14 +131,14 @@ def answer(
     return Answer(evaluate(op, arguments, sizes, 1).verdict, sizes, numbers)
 
 
-def values(given: Sequence[object]) -> list[Value]:
+def values(given: Sequence[object], *, numpy: bool = False) -> list[Value]:
     """Drawn arguments, with numbers for sizes."""
-    return _all(given, False, False)
+    return _all(given, numpy, False)
 
 
-def named(given: Mapping[str, object]) -> dict[str, Value]:
+def named(given: Mapping[str, object], *, numpy: bool = False) -> dict[str, Value]:
     """Drawn arguments by name, with numbers for sizes."""
-    return _named(given, False, False)
+    return _named(given, numpy, False)
 
 
 def _named(values: Mapping[str, object], numpy: bool, names: bool) -> dict[str, Value]:
