@@ -409,6 +409,8 @@ def _spoils(problem: Problem) -> bool:
     """Whether what comes of a problem says nothing any more: the operands certainly do not fit."""
     if problem.kind in _HARMLESS:
         return False
+    if problem.kind == "reversed-axes":
+        return True
     return problem.sameness.wrong if problem.sameness is not None else problem.loud
 
 

@@ -69,14 +69,21 @@ def reversed_axes(at: OpContext, input: Tensor) -> Value:
     """All axes in reverse order.
 
     input (a, b, c) -> (c, b, a)
+    Conflict: more than two axes ("reversed-axes", which raises nothing).
     Source: PyTorch documentation, torch.Tensor.T; NumPy reference, numpy.ndarray.T.
     """
+    return _reversed(at, input)
+
+
+def _reversed(at: OpContext, input: Tensor) -> Tensor:
+    """All axes in reverse order; of more than two, "reversed-axes" is reported, which raises nothing."""
     shape = at.shape(input)
+    if len(shape.axes) > 2:
+        at.conflict("reversed-axes", [input], loud=False)
     if shape.run is not None:
         if not shape.axes:
             return at.unknown(input, more=0)
-        reversed_items = [Run() if isinstance(i, Run) else i for i in reversed(shape.items)]
-        return at.tensor(reversed_items, input)
+        return at.tensor([Run() if isinstance(i, Run) else i for i in reversed(shape.items)], input)
     return permuted(at, input, tuple(reversed(range(len(shape.items)))))
 
 
@@ -135,7 +142,7 @@ def numpy_transpose(at: OpContext, a: Tensor, dims: Value = NONE) -> Value:
     Source: NumPy reference, numpy.transpose.
     """
     if isinstance(dims, NoneValue):
-        return permuted(at, a, tuple(reversed(range(len(at.shape(a).items)))))
+        return _reversed(at, a)
     return _permuted_by(at, a, dims)
 
 
@@ -150,7 +157,7 @@ def array_transpose(at: OpContext, a: Tensor, *dims: Value) -> Value:
     given = dims[0]
     items = getattr(given, "items", None)
     if items == () or (isinstance(items, tuple) and len(items) == 1 and isinstance(items[0], NoneValue)):
-        return permuted(at, a, tuple(reversed(range(len(at.shape(a).items)))))
+        return _reversed(at, a)
     return _permuted_by(at, a, given)
 
 

@@ -1,0 +1,188 @@
+"""Which axis of its input a module takes for time and which for the batch, and what speaks against that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shapedoc.core.shape import Axis
+from shapedoc.core.sizes import Sizes
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor
+from shapedoc.rules.blame import build_event, layer_of
+from shapedoc.rules.contractions import literal, names
+from shapedoc.rules.flow import graph, shape_at
+
+__all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_time_name", "layouts"]
+
+_INPUTS = {
+    "GRU.forward": "input",
+    "LSTM.forward": "input",
+    "RNN.forward": "input",
+    "MultiheadAttention.forward": "query",
+    "TransformerEncoderLayer.forward": "src",
+    "TransformerEncoder.forward": "src",
+    "TransformerDecoderLayer.forward": "tgt",
+    "TransformerDecoder.forward": "tgt",
+    "Transformer.forward": "src",
+}
+_CELLS = names("GRUCell.forward LSTMCell.forward RNNCell.forward")
+_BATCH = frozenset("b bs bsz batch batch_size batchsize n_batch nbatch bsize batch_sz".split())
+_TIME = frozenset(
+    "t l s seq seq_len seqlen seq_length sequence_length length src_len tgt_len trg_len source_len target_len t_enc "
+    "t_dec max_len n_steps steps time timesteps n_tokens n_words n_positions src_length tgt_length block_size".split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """A module's call: the input, which of its first two axes is time and which the batch, and who said so.
+
+    layer: the one that was built with or without `batch_first`. explicit: whether the author wrote it there.
+    """
+
+    event: Event
+    layer: Layer
+    input: Operand
+    time: Axis
+    batch: Axis
+    first: bool
+    explicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks against a layout: an event, in words, and how much it weighs."""
+
+    event: Event
+    text: str
+    weight: int
+
+
+def is_batch_name(sizes: Sizes, axis: Axis) -> bool:
+    """Whether the author calls an axis the batch."""
+    sym = sizes.resolve(axis.dim).sym
+    return sym is not None and sym.name.lower() in _BATCH
+
+
+def is_time_name(sizes: Sizes, axis: Axis) -> bool:
+    """Whether the author calls an axis a length or a time."""
+    sym = sizes.resolve(axis.dim).sym
+    return sym is not None and sym.name.lower() in _TIME
+
+
+@lru_cache(maxsize=2)
+def layouts(trace: Trace) -> tuple[Layout, ...]:
+    """Every call of a module that has a layout, on an input with three axes."""
+    return tuple(found for event in trace.events if (found := _layout(trace, event)) is not None)
+
+
+def _layout(trace: Trace, event: Event) -> Layout | None:
+    name = _INPUTS.get(event.short)
+    operand = event.operand(name) if name else None
+    outer = layer_of(event)
+    shape = shape_at(event, operand)
+    if operand is None or outer is None or shape is None or shape.rank != 3 or _is_packed(trace, operand):
+        return None
+    layer = _deciding(outer)
+    flag = layer.config.get("batch_first")
+    if not isinstance(flag, Bool) or flag.value is None:
+        return None
+    one, two = shape.axes[:2]
+    batch, time = (one, two) if flag.value else (two, one)
+    built = build_event(trace, layer)
+    explicit = built is not None and built.operand("batch_first") is not None
+    return Layout(event, layer, operand, time, batch, flag.value, explicit)
+
+
+def _is_packed(trace: Trace, operand: Operand) -> bool:
+    """Whether an operand is a packed sequence, which knows its own layout."""
+    made = graph(trace).producer(operand.value)
+    return made is not None and made.short in ("pack_padded_sequence", "pack_sequence")
+
+
+def _deciding(layer: Layer) -> Layer:
+    """The layer that a stack repeats."""
+    for name in ("encoder_layer", "decoder_layer"):
+        inner = layer.config.get(name)
+        if isinstance(inner, Layer):
+            return inner
+    return layer
+
+
+def evidence(trace: Trace, layout: Layout) -> Iterator[Evidence]:
+    """What says that the two axes are the other way round."""
+    yield from _from_names(layout)
+    yield from _from_modules(trace, layout)
+    yield from _from_last(trace, layout)
+    yield from _from_masks(layout)
+
+
+def _from_names(layout: Layout) -> Iterator[Evidence]:
+    sizes = layout.event.sizes
+    if sizes is None:
+        return
+    wrong_time, wrong_batch = is_batch_name(sizes, layout.time), is_time_name(sizes, layout.batch)
+    if wrong_time and not is_batch_name(sizes, layout.batch):
+        weight = 2 if wrong_batch or not sizes.resolve(layout.batch.dim).named else 1
+        yield Evidence(layout.event, f"its axis {int(layout.first)} is `{sizes.show(layout.time.dim)}`", weight)
+    elif wrong_batch and layout.time.dim.const is not None and layout.time.dim.const != 1:
+        yield Evidence(layout.event, f"its axis {int(not layout.first)} is `{sizes.show(layout.batch.dim)}`", 1)
+
+
+def _entry(trace: Trace, event: Event) -> tuple[int, int]:
+    return next(((a, b) for _, a, b, _ in trace.entries if a <= event.index < b), (0, 0))
+
+
+def _from_modules(trace: Trace, layout: Layout) -> Iterator[Evidence]:
+    """Other modules of the same walk that take the same axes the other way round."""
+    start, stop = _entry(trace, layout.event)
+    for other in layouts(trace):
+        if not start <= other.event.index < stop or other.layer is layout.layer or other.first == layout.first:
+            continue
+        if layout.explicit and not other.explicit:
+            continue  # The one that was built with the default is the one to doubt.
+        if _alike(other.time, layout.batch) and _alike(other.batch, layout.time):
+            weight = 2 if other.explicit and not layout.explicit else 1
+            yield Evidence(other.event, f"takes the same axes the other way round, batch_first={other.first}", weight)
+            return
+    for event in trace.events[start:stop]:
+        operand = event.operand("input") if event.short in _CELLS else None
+        shape = shape_at(event, operand)
+        if shape is not None and shape.rank == 2 and _alike(shape.axes[0], layout.time):
+            yield Evidence(event, "takes that axis for the batch", 2)
+            return
+
+
+def _alike(one: Axis, other: Axis) -> bool:
+    return one.same(other) and one.dim.const != 1
+
+
+def _from_last(trace: Trace, layout: Layout) -> Iterator[Evidence]:
+    """``output[:, -1]`` of an output whose axis 1 is the batch: the last step was meant."""
+    if layout.event.short not in ("GRU.forward", "LSTM.forward", "RNN.forward") or layout.first:
+        return
+    for user in graph(trace).users[layout.event.index]:
+        index = user.value("index") if user.short == "getitem" else None
+        shape = shape_at(user, user.operand("input"))
+        if not isinstance(index, Seq) or len(index.items) < 2 or shape is None or shape.rank != 3:
+            continue
+        if literal(index.items[1]) == -1 and not isinstance(index.items[0], Int | Tensor):
+            if shape.axes[1].same(layout.batch):
+                yield Evidence(user, "takes the last element of axis 1, as if it were time", 2)
+                return
+
+
+def _from_masks(layout: Layout) -> Iterator[Evidence]:
+    """A square mask over the axis that the module takes for the batch."""
+    event = layout.event
+    for name in ("attn_mask", "src_mask", "tgt_mask", "mask"):
+        operand = event.operand(name)
+        shape = shape_at(event, operand)
+        if operand is None or isinstance(operand.value, NoneValue) or shape is None or shape.rank != 2:
+            continue
+        sizes = {a.dim for a in shape.axes}
+        if len(sizes) == 1 and layout.batch.dim in sizes and layout.time.dim not in sizes and layout.batch.dim.syms:
+            yield Evidence(event, "its mask is as long as that axis", 2)
+            return
