@@ -68,6 +68,11 @@ def _range(m: Machine, value: Range) -> Elements:
 
 def _rows(m: Machine, tensor: Tensor, node: ir.Expr | ir.Stmt, unpack: bool) -> Elements:
     shape = m.sizes.shape(tensor.shape)
+    if unpack and 0 <= tensor.event < len(m.trace.events):
+        made = m.trace.events[tensor.event]
+        if (made.lost or made.problems) and made.short != "getitem" and tensor is made.result:
+            # It may be that the call gives several results: they have nothing in common.
+            return Elements((Unknown(made.lost or "what does not fit", (made.index,)),) * 2, False)
     first = shape.prefix[0].dim if shape.prefix else None
     count = first.const if first is not None else None
     if count is not None and count <= (8 if unpack else _EXACT):
