@@ -116,13 +116,13 @@ class Sizes:
     # -- apartness
 
     def apart(self, *dims: Dim | Sym) -> None:
-        """State that these sizes are different quantities (those whose symbols have names)."""
+        """State that these sizes are different quantities: those with names, and symbols."""
         group = next(_groups)
         seen: set[Sym | Dim] = set()
         for member, dim in enumerate(dims):
             whole = Dim.of(dim) if isinstance(dim, Sym) else self.resolve(dim)
             key = whole.sym or whole
-            if whole.named and key not in seen:
+            if (whole.named or isinstance(key, Sym)) and key not in seen:
                 seen.add(key)
                 self._apart[key] = self._apart.get(key, frozenset()) | {(group, member)}
 
@@ -184,11 +184,10 @@ class Sizes:
             ratio = big.divide(small)
             if ratio is not None and small.const is None and ratio.syms and ratio.named:
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
-        if not a.named and not b.named and (a.const is None or b.const is None):
+        if any(not s.name for s in a.syms | b.syms) and not self._keys_apart(a.sym or a, b.sym or b):
             return UNKNOWN
-        if any(not s.name for s in a.syms | b.syms):
-            return UNKNOWN
-        return Sameness(Kind.ONLY_IF, self.strength(a, b), f"{self.show(a)} == {self.show(b)}")
+        when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
+        return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
 
     def meet(self, a: Dim, b: Dim) -> Sameness:
         """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
@@ -358,8 +357,11 @@ class Sizes:
         return out
 
     def bind_run(self, run: Run, items: tuple[Axis | Run, ...]) -> None:
-        """Learn what axes a run stands for."""
+        """Learn what axes a run stands for; they have the roles that the run was seen in."""
         self.runs[run] = items
+        for role, line in self.roles.get(run.uid, {}).items():
+            for item in items:
+                self.mark(item, role, line)
         inner = next((i for i in items if isinstance(i, Run)), None)
         if inner is None:
             self._tell_rank(run, len(items))
@@ -392,14 +394,14 @@ class Sizes:
                     continue
                 told.add(other)
                 if other not in self.runs:
-                    self.runs[other] = tuple(Axis(self.fresh()) for _ in range(rank - more))
+                    self.bind_run(other, tuple(Axis(self.fresh()) for _ in range(rank - more)))
                 waiting.append((other, rank - more))
 
     # -- roles
 
-    def mark(self, axis: Axis, role: str, line: int) -> None:
-        """Remember that an axis was used in a role: batch, time, position, row, feature, head."""
-        for i in axis.ids:
+    def mark(self, axis: Axis | Run, role: str, line: int) -> None:
+        """Remember that an axis (or every one of a run) was used in a role: batch, time, position, row, feature, head."""
+        for i in axis.ids if isinstance(axis, Axis) else (axis.uid,):
             self.roles.setdefault(i, {}).setdefault(role, line)
 
     def role(self, axis: Axis, role: str) -> int | None:

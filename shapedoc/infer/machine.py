@@ -18,6 +18,7 @@ from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Val
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.values import Class, Function, Instance, LocalModule
+from shapedoc.infer.verdicts import may_be_several, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
@@ -98,6 +99,8 @@ class Machine:
         self.configures: set[str] = set()
         # Events whose operands did not fit, and all that came of them.
         self.spoilt: set[int] = set()
+        # Tensors (their uid) whose rank rests on what the author states of them.
+        self.described: set[int] = set()
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
@@ -224,12 +227,17 @@ class Machine:
             operands = (Operand("self", layer, span=layer.span), *operands)
         verdict = outcome.verdict
         result = self._own(verdict.value, args, keywords)
+        if isinstance(verdict, UnknownVerdict) and may_be_several(name):
+            # One tensor, or a tuple of them: nothing says that what it is unpacked into are rows.
+            result = Unknown(verdict.reason, (len(self.trace.events),))
         if name.startswith("numpy.") and isinstance(result, Tensor):
             result.library = "numpy"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
         spoilt = self.spoilt and any(self._spoilt(o.value) for o in operands)
         if spoilt:
             problems = ()  # A consequence of one that has been reported.
+        if self.described and problems:
+            problems = undoubted(problems, operands, self.described)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
@@ -247,17 +255,18 @@ class Machine:
         Two sizes of one constructor (a weight's) may still be equal on purpose.
         """
         if isinstance(result, Tensor) and result.shape.run is None:
-            dims = [a.dim for a in result.shape.axes if a.dim.named]
+            dims = [a.dim for a in result.shape.axes if a.dim.named or a.dim.sym is not None]
             owners = {s.owner for d in dims for s in d.syms}
-            if len(dims) > 1 and (
-                len(result.shape.items) > 2 or len(owners) > 1 or any(s.flexible for d in dims for s in d.syms)
-            ):
+            flexible = any(s.flexible for d in dims for s in d.syms)
+            if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
                 self.sizes.apart(*dims)
 
     def _spoilt(self, value: Value) -> bool:
         match value:
             case Tensor():
                 return value.event in self.spoilt
+            case Unknown():
+                return any(e in self.spoilt for e in value.events)
             case Seq():
                 return any(self._spoilt(v) for v in value.items)
         return False
@@ -371,6 +380,8 @@ class Machine:
 
     def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:
         """Record that a tensor's sizes were unpacked into another number of names."""
+        if tensor.uid in self.described:
+            return
         operand = Operand("input", tensor, shape=tensor.shape)
         event = self.emit("unpack", node, (operand,), Unknown("unpacking of another length"))
         event.problems = (Problem("wrong-rank", ("input",), detail={"wanted": str(wanted), "got": str(got)}),)

@@ -11,6 +11,7 @@ from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
 from shapedoc.ops.needs import NONE, Tensors
+from shapedoc.ops.opposed import opposed, set_apart
 from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
@@ -22,7 +23,9 @@ def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], 
 
     An axis that is summed with one of a learned tensor is a feature.
     """
-    sameness = at.meet(*pair)
+    set_apart(at, left, right, pair)
+    crossed = opposed(at, left, right, pair)
+    sameness = crossed or at.meet(*pair)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
             "mismatched-product",
@@ -31,6 +34,7 @@ def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], 
             dims=(pair[0].dim, pair[1].dim),
             sameness=sameness,
             loud=sameness.kind is Kind.NEVER,
+            **({"roles": "feature and row"} if crossed else {}),
         )
     if left.learned != right.learned:
         for summed in pair:
@@ -69,16 +73,20 @@ def matmul(at: OpContext, input: Tensor, other: Tensor) -> Value:
     Conflict: m differs; a batch axis differs; an operand has no axes.
     Source: PyTorch documentation, torch.matmul.
     """
-    (m,) = at.suffix(input, 1)
+    rows, m = at.leading(input)
     right = at.shape(other)
     if right.run is not None and len(right.suffix) < 2:
         # A vector or a matrix: which axis is summed cannot be said.
         return at.tensor(Shape((Run(),)), input, kind=promote((input, other))[0])
+    last = len(at.shape(input).items) - 1
     if right.rank == 1:
-        contract(at, input, other, (len(at.shape(input).items) - 1, 0), (m, right.axes[0]))
-        return product(at, at.shape(input).items[:-1], input, other)
+        if m is not None:
+            contract(at, input, other, (last, 0), (m, right.axes[0]))
+        return product(at, rows, input, other)
     m2, p = at.suffix(other, 2)
-    contract(at, input, other, (len(at.shape(input).items) - 1, len(right.items) - 2), (m, m2))
+    if m is None:
+        return product(at, (*rows, p) if right.rank == 2 else (Run(), p), input, other)
+    contract(at, input, other, (last, len(right.items) - 2), (m, m2))
     left = at.shape(input)
     right = at.shape(other)
     if other.learned and right.rank == 2:
@@ -239,18 +247,20 @@ def linear(at: OpContext, input: Tensor, weight: Tensor, bias: Tensor | None = N
     Conflict: m differs; the bias does not broadcast to the result.
     Source: PyTorch documentation, torch.nn.functional.linear.
     """
-    (m,) = at.suffix(input, 1)
+    rows, m = at.leading(input)
     shape = at.shape(weight)
     if shape.rank not in (1, 2):
         at.need_rank(weight, 1, 2)
-    contract(at, input, weight, (len(at.shape(input).items) - 1, len(shape.items) - 1), (m, at.shape(weight).axes[-1]))
-    left = at.shape(input)
+    if m is not None:
+        pair = (m, at.shape(weight).axes[-1])
+        contract(at, input, weight, (len(at.shape(input).items) - 1, len(shape.items) - 1), pair)
     outs = at.shape(weight).axes[:-1]
-    result = product(at, (*left.items[:-1], *outs), input, weight)
-    for axis in (m, *outs):
+    result = product(at, (*rows, *outs), input, weight)
+    for axis in (*([m] if m is not None else []), *outs):
         at.sizes.mark(axis, "feature", at.line)
-    for row in left.axes[:-1]:
-        at.sizes.mark(row, "row", at.line)
+    for row in rows:
+        if isinstance(row, Axis):
+            at.sizes.mark(row, "row", at.line)
     if bias is not None:
         broadcast_into(at, result.shape, at.shape(bias), weight, bias)
     return result

@@ -19,8 +19,7 @@ __all__ = ["bilinear", "linear", "mark_rows"]
 def mark_rows(at: OpContext, items: Sequence[Axis | Run]) -> None:
     """Remember that a learned map passed these axes through."""
     for item in items:
-        if isinstance(item, Axis):
-            at.sizes.mark(item, "row", at.line)
+        at.sizes.mark(item, "row", at.line)
 
 
 def _linear_parameters(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
@@ -44,9 +43,10 @@ def linear(at: OpContext, layer: Layer, input: Tensor) -> Value:
     Conflict: the last axis is not in_features; no axis.
     Source: PyTorch documentation, torch.nn.Linear.
     """
-    at.suffix(input, 1)
-    last = expect(at, input, -1, size(at, layer, "in_features"), "in_features")
-    return _mapped(at, input, last, size(at, layer, "out_features"))
+    rows, last = at.leading(input)
+    if last is not None:
+        last = expect(at, input, -1, size(at, layer, "in_features"), "in_features")
+    return _mapped(at, input, rows, last, size(at, layer, "out_features"))
 
 
 @layer(
@@ -60,14 +60,13 @@ def lazy_linear(at: OpContext, layer: Layer, input: Tensor) -> Value:
     input (*, d) -> (*, out_features)
     Source: PyTorch documentation, torch.nn.LazyLinear.
     """
-    (last,) = at.suffix(input, 1)
-    return _mapped(at, input, last, size(at, layer, "out_features"))
+    return _mapped(at, input, *at.leading(input), size(at, layer, "out_features"))
 
 
-def _mapped(at: OpContext, input: Tensor, last: Axis, out: Dim) -> Tensor:
-    rows = at.shape(input).items[:-1]
+def _mapped(at: OpContext, input: Tensor, rows: Sequence[Axis | Run], last: Axis | None, out: Dim) -> Tensor:
     axis = at.axis(out)
-    at.sizes.mark(last, "feature", at.line)
+    if last is not None:
+        at.sizes.mark(last, "feature", at.line)
     at.sizes.mark(axis, "feature", at.line)
     mark_rows(at, rows)
     return at.tensor((*rows, axis), input, kind="float")

@@ -12,6 +12,7 @@ from shapedoc.core.value import Dtype, Seq, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents
+from shapedoc.ops.opposed import keep_feature
 from shapedoc.ops.pointwise import kind_of_dtype
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import Regrouped, product, regroup
@@ -156,6 +157,9 @@ def _checked(
         _report_scramble(at, input, old, new, groups.broken)
     elif not copies:
         _check_memory(at, input, old, groups)
+    for j, source in enumerate(groups.sources):
+        if len(source) == 1 and source not in groups.sources[j + 1 :]:
+            keep_feature(at, old[source[0]], groups.axes[j])
     return groups.axes
 
 
