@@ -37,7 +37,8 @@ class Score:
     """How scores are made.
 
     form: see above. event: the sum, the concatenation or the product in which query and memory meet. query: what does
-    not differ from key to key; memory: what does. maps: how many linear maps follow.
+    not differ from key to key; memory: what does. maps: how many linear maps follow. sure: which
+    side is which is known; in self-attention both have the axis of the keys, and the second one is taken for the memory.
     """
 
     form: Literal["additive", "multiplicative", "linear"]
@@ -45,6 +46,7 @@ class Score:
     query: tuple[Operand, ...]
     memory: tuple[Operand, ...]
     maps: int = 0
+    sure: bool = True
 
 
 def score_of(g: Graph, softmax: Softmax) -> Score | None:
@@ -117,9 +119,10 @@ def _product(event: Event, operands: list[Operand], axis: Axis) -> Score | None:
         return None
     memory = [o for o in operands if any(a.ids <= axis.ids for a in _kept(event, o))]
     query = [o for o in operands if o not in memory]
+    sure = len(memory) == 1
     if len(memory) == 2:
         query, memory = memory[:1], memory[1:]
-    return Score("multiplicative", event, tuple(query), tuple(memory)) if memory and query else None
+    return Score("multiplicative", event, tuple(query), tuple(memory), sure=sure) if memory and query else None
 
 
 def _projected(g: Graph, score: Score, axis: Axis) -> Score | None:

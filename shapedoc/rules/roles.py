@@ -1,0 +1,82 @@
+"""Query, key and value of an attention, however it is written, and what each of them is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor, Value
+from shapedoc.rules.attention import score_of
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.softmaxes import softmaxes
+from shapedoc.rules.weights import uses
+
+__all__ = ["Roles", "leaves", "projection", "roles"]
+
+_CALLS = names("MultiheadAttention.forward scaled_dot_product_attention")
+_MAPS = names("Linear.forward linear")
+_PASSES = SHAPING | names(
+    "Linear.forward linear LayerNorm.forward layer_norm Dropout.forward dropout add mul div RMSNorm.forward"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roles:
+    """One attention: where the scores are made, where the context is, and the three operands.
+
+    sure: which of query and key is which is known.
+    """
+
+    scores: Event
+    context: Event
+    query: Operand
+    key: Operand
+    value: Operand
+    sure: bool = True
+
+
+def roles(trace: Trace) -> Iterator[Roles]:
+    """Every attention by product of a trace: modules, torch's own function, and those written out."""
+    g = graph(trace)
+    for event in trace.events:
+        if event.short in _CALLS:
+            parts = [event.operand(n) for n in ("query", "key", "value")]
+            query, key, value = parts
+            if query is not None and key is not None and value is not None:
+                yield Roles(event, event, query, key, value)
+    for softmax in softmaxes(trace):
+        score = score_of(g, softmax)
+        if score is None or score.form != "multiplicative" or len(score.query) != 1 or len(score.memory) != 1:
+            continue
+        for use in uses(g, softmax):
+            yield Roles(score.event, use.event, score.query[0], score.memory[0], use.values, score.sure)
+
+
+def projection(g: Graph, value: Value | None) -> Event | None:
+    """The learned map whose output a tensor is, laid out anew at most."""
+    event = g.producer(value)
+    made = g.origin(event, SHAPING) if event is not None else None
+    return made if made is not None and made.short in _MAPS else None
+
+
+def leaves(g: Graph, value: Value | None) -> frozenset[int]:
+    """The tensors that a sequence is made of by maps, norms and sums: indices of events, inputs by negative uid."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if not isinstance(current, Tensor) or current.learned or current.uid in seen:
+            continue
+        seen.add(current.uid)
+        event = g.producer(current)
+        inner = tensor_operands(event) if event is not None and event.short in _PASSES else []
+        if event is None:
+            found.add(-current.uid)
+        elif inner:
+            stack.extend(o.value for o in inner)
+        else:
+            found.add(event.index)
+    return frozenset(found)
