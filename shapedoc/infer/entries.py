@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Value
+from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, statements
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
+from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
 from shapedoc.source import ir
@@ -48,6 +49,8 @@ class Walk:
 
     m: Machine
     module: ir.Module
+    # The functions that the constructor of the class at hand has run, by the id of their nodes.
+    built: set[int] = field(default_factory=set)
 
     def all(self) -> None:
         self._file()
@@ -116,6 +119,7 @@ class Walk:
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:
         m = self.m
         m.begin()
+        walked, m.executed = m.executed, set()
         m.frames = [Frame("", m.globals, {})]
         instance = Instance(cls, open=True)
         builder = cls.find("__init__")
@@ -126,6 +130,7 @@ class Walk:
             with suppress(Budget):
                 calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
         m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
+        self.built, m.executed = m.executed, walked | m.executed
         return instance, m.sizes
 
     def _method(self, instance: Instance, function: Function) -> Runner:
@@ -133,6 +138,8 @@ class Walk:
 
         def run(symbols: dict[str, Symbolic]) -> None:
             args = _parameters(self.m, function, symbols, size=False, skip=0 if static else 1)
+            for name in replaced(instance.cls, instance.attributes, function, self.built):
+                self.m.set_attribute(instance, name, Unknown(f"`{name}` is set by another call"))
             calls.invoke(self.m, function, [] if static else [Arg(instance)], args, function.node_expression)
 
         return run

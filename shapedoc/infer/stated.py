@@ -104,8 +104,11 @@ class Statements:
             return
         shape = m.sizes.shape(value.shape)
         dims = self._fitting(stated, shape)
+        if parameter and value.event < 0:
+            m.described.add(value.uid)
         if shape.run is not None:
             if dims is not None and (stated.sure or parameter):
+                m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter)
             return
         if dims is None:

@@ -1,0 +1,42 @@
+"""What becomes of an op's verdict before it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from shapedoc.core.trace import Operand, Problem
+from shapedoc.core.value import Tensor
+
+__all__ = ["may_be_several", "undoubted"]
+
+# What gives several tensors, or may.
+_SEVERAL = frozenset(
+    [
+        *("GRU", "LSTM", "RNN", "LSTMCell", "MultiheadAttention", "multi_head_attention_forward"),
+        *("max", "min", "median", "mode", "kthvalue", "cummax", "cummin", "topk", "sort", "aminmax", "var_mean"),
+        *("chunk", "split", "tensor_split", "unbind", "hsplit", "vsplit", "dsplit", "meshgrid", "broadcast_tensors"),
+        *("pad_packed_sequence", "pack", "unpack", "unique", "unique_consecutive", "where", "nonzero", "svd", "qr"),
+    ]
+)
+
+
+def may_be_several(name: str) -> bool:
+    """Whether an op of which nothing is known gives a tuple, or may: what that is unpacked into are no rows."""
+    return name.removesuffix(".forward").rpartition(".")[2] in _SEVERAL
+
+
+def undoubted(
+    problems: Sequence[Problem], operands: Sequence[Operand], described: Collection[int]
+) -> tuple[Problem, ...]:
+    """The problems without those that say of a tensor's rank what only its description does.
+
+    described: the tensors (their uid) whose rank rests on what the author states of them.
+    """
+    return tuple(p for p in problems if not _doubtful(p, operands, described))
+
+
+def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collection[int]) -> bool:
+    if problem.kind not in ("wrong-rank", "axis-out-of-range") or not problem.operands:
+        return False
+    at_fault = [o.value for o in operands if o.name == problem.operands[0]]
+    return any(isinstance(v, Tensor) and v.uid in described for v in at_fault)

@@ -1,0 +1,146 @@
+"""Idioms of public code that must not be taken for what they are not."""
+
+from __future__ import annotations
+
+from tests.infer.revealed import check, run
+
+
+def problems(program: str) -> list[tuple[int, str]]:
+    return sorted({(e.span.line, p.kind) for e in run(program).events for p in e.problems})
+
+
+def test_what_changes_in_place_keeps_its_shape() -> None:
+    check(
+        """
+        import torch
+
+        def scores(key, query, lengths):
+            energy = torch.bmm(key, query.unsqueeze(2)).squeeze(2)
+            mask = torch.arange(7).unsqueeze(0) >= lengths.unsqueeze(1)
+            energy.masked_fill_(mask, -1e9)  #: (?, ?)
+            return energy
+        """,
+        "scores",
+    )
+
+
+def test_an_attribute_that_another_method_replaces_is_not_what_the_constructor_set() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Positions(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.zeros(1, 1, 3)
+
+            def forward(self, x):
+                self.table = torch.zeros(x.size(1), x.size(1), 3)
+                return self.table
+
+            def distances(self):
+                return self.table.squeeze()[:, :, -1]
+        """
+    assert problems(program) == []
+
+
+def test_a_none_that_a_method_sets_is_not_always_none() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Decoder(nn.Module):
+            def __init__(self, d):
+                super().__init__()
+                self.memory = None
+                self.proj = nn.Linear(d, d)
+
+            def reset(self, memory):
+                self.memory = memory
+
+            def forward(self, x):
+                if self.memory is not None:
+                    x = self.proj(x)  #: (..., d)
+                return x
+        """
+    assert any(e.op == "torch.nn.Linear.forward" for e in run(program).events)
+
+
+def test_a_rank_that_only_a_comment_states_is_no_evidence_against_the_code() -> None:
+    program = """
+        import torch
+
+        def attend(query, key):
+            # query, key: (batch, time, d)
+            return query @ key.transpose(-2, -1)
+
+        def heads(key):
+            # key: (batch, time, d)
+            return key.permute(0, 1, 3, 2)
+
+        def image(x):  # x (B, C, H, W)
+            B, N, C = x.shape
+            return x
+        """
+    assert problems(program) == []
+
+
+def test_what_a_lost_call_gives_is_not_unpacked_into_rows() -> None:
+    program = """
+        import torch
+        from torch.nn.utils.rnn import pad_packed_sequence, pack_padded_sequence
+
+        def halve(packed):
+            x, lengths = pad_packed_sequence(packed, batch_first=True)
+            B, T, C = x.shape
+            x = x.view(B, T // 2, C * 2)
+            return pack_padded_sequence(x, lengths // 2, batch_first=True)
+        """
+    assert problems(program) == []
+
+
+def test_an_odd_kernel_padded_by_half_of_it_does_not_grow_the_image() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Embed(nn.Module):
+            def __init__(self, dim, kernel_size=3):
+                super().__init__()
+                self.conv = nn.Conv2d(dim, dim, kernel_size, padding=kernel_size // 2)
+
+            def forward(self, x):
+                b, c, h, w = x.shape
+                y = self.conv(x)
+                return torch.cat([y, x], dim=1) + torch.cat([x, y], dim=1)
+        """
+    assert problems(program) == []
+
+
+def test_a_throwaway_name_names_no_size() -> None:
+    program = """
+        import torch
+
+        def add_bias(mask):
+            n, w, _ = mask.size()
+            return mask.reshape(1, n, 1, w, w)
+        """
+    assert problems(program) == []
+
+
+def test_a_size_that_defaults_to_zero_is_not_zero() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Attention(nn.Module):
+            def __init__(self, dim, num_heads=0):
+                super().__init__()
+                self.num_heads = num_heads
+                self.qkv = nn.Linear(dim, 3 * dim)
+
+            def forward(self, x):
+                B, N, C = x.shape
+                return self.qkv(x).reshape(B, N, 3, self.num_heads, C // self.num_heads)
+        """
+    assert problems(program) == []
