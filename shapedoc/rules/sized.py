@@ -38,6 +38,8 @@ def size_text(event: Event, size: Axis | Dim | None) -> str:
 def quoted(event: Event, size: Axis | Dim | None) -> str:
     """A size between backticks, with its number: ```d_s` (64)``."""
     name, _, number = size_text(event, size).partition(" = ")
+    if name == "?":
+        return "a size without a name"
     return f"`{name}` ({number})" if number else f"`{name}`"
 
 
