@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
-from shapedoc.ops.axes import position, positions
+from shapedoc.ops.axes import along, position, positions
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.reduce import summed_kind
@@ -14,33 +14,33 @@ __all__ = ["functional_softmax", "softmax"]
 
 
 @op(*named("cummax cummin", "torch", "torch.Tensor"))
-def cummax(at: OpContext, input: Tensor, dim: int) -> Value:
+def cummax(at: OpContext, input: Tensor, dim: Value) -> Value:
     """The extreme up to each element along an axis, with its place.
 
     input (*) -> values and indices (*)
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.cummax.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     shape = at.shape(input)
     return Seq((at.tensor(shape, input), at.tensor(shape, input, kind="int")), names=("values", "indices"))
 
 
 @op(*named("softmax log_softmax", "torch", "torch.Tensor"), *named("softmax log_softmax", "torch.special"))
-def softmax(at: OpContext, input: Tensor, dim: int, dtype: Value | None = None) -> Value:
+def softmax(at: OpContext, input: Tensor, dim: Value, dtype: Value | None = None) -> Value:
     """Normalise along one axis.
 
     input (*) -> (*)
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.softmax.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     return at.tensor(at.shape(input), input, kind="float")
 
 
 @op(*named("softmax softmin log_softmax", "torch.nn.functional"))
 def functional_softmax(
-    at: OpContext, input: Tensor, dim: int | None = None, _stacklevel: Value | None = None, dtype: Value | None = None
+    at: OpContext, input: Tensor, dim: Value | None = None, _stacklevel: Value | None = None, dtype: Value | None = None
 ) -> Value:
     """Normalise along one axis; without `dim`, along one that the rank decides, which is reported.
 
@@ -52,7 +52,7 @@ def functional_softmax(
     if dim is None:
         implicit_axis(at, input)
     else:
-        position(at, input, dim)
+        along(at, input, dim)
     return at.tensor(at.shape(input), input, kind="float")
 
 
@@ -72,26 +72,26 @@ def gumbel_softmax(
 
 
 @op(*named("cumsum cumprod", "torch", "torch.Tensor"))
-def cumsum(at: OpContext, input: Tensor, dim: int, *, dtype: Value | None = None) -> Value:
+def cumsum(at: OpContext, input: Tensor, dim: Value, *, dtype: Value | None = None) -> Value:
     """Accumulate along one axis.
 
     input (*) -> (*)
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.cumsum.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     return at.tensor(at.shape(input), input, kind=summed_kind(input, dtype))
 
 
 @op("torch.logcumsumexp", "torch.Tensor.logcumsumexp")
-def logcumsumexp(at: OpContext, input: Tensor, dim: int) -> Value:
+def logcumsumexp(at: OpContext, input: Tensor, dim: Value) -> Value:
     """Accumulate the logarithm of a sum of exponentials along one axis.
 
     input (*) -> (*)
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.logcumsumexp.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     return at.tensor(at.shape(input), input, kind="float")
 
 

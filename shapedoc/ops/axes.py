@@ -10,7 +10,7 @@ from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
 
-__all__ = ["axis_at", "position", "positions", "reduced", "replaced"]
+__all__ = ["along", "axis_at", "position", "positions", "reduced", "replaced"]
 
 
 def position(at: OpContext, tensor: Tensor, dim: int, *, new: bool = False) -> int | None:
@@ -32,6 +32,12 @@ def axis_at(at: OpContext, tensor: Tensor, dim: int) -> Axis | None:
         return None
     item = items[place]
     return item if isinstance(item, Axis) else None
+
+
+def along(at: OpContext, tensor: Tensor, dim: Value) -> int | None:
+    """As `position`, of an axis number that may not be known: then None."""
+    number = whole(at, dim)
+    return position(at, tensor, number.value) if number is not None and number.value is not None else None
 
 
 def positions(at: OpContext, tensor: Tensor, dim: Value | None, *, default: int | None = None) -> list[int] | None:

@@ -142,6 +142,21 @@ class OpContext:
             shape = self.shape(tensor)
         return shape.suffix[len(shape.suffix) - count :]
 
+    def leading(self, tensor: Tensor) -> tuple[tuple[Axis | Run, ...], Axis | None]:
+        """What stands before the last axis, and the last axis; None for one that cannot be told from those before.
+
+        A tensor without axes is a "wrong-rank" conflict, and the end.
+        """
+        shape = self.shape(tensor)
+        if shape.run is None or shape.suffix or len(shape.prefix) < 2:
+            (last,) = self.suffix(tensor, 1)
+            return self.shape(tensor).items[:-1], last
+        # Of (a, b, *r) the last is b or in r: before it stands a, and as many axes more as r has.
+        run, rest = shape.items[shape.run], Run()
+        assert isinstance(run, Run)
+        self.sizes.relate_ranks(rest, run, 0)
+        return (*shape.prefix[:-1], rest), None
+
     def prefix(self, tensor: Tensor, count: int) -> tuple[Axis, ...]:
         """The first `count` axes; where nothing is known of the shape, that they exist is learnt.
 

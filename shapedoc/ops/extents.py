@@ -37,7 +37,7 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
     """
     match value:
         case Seq(items=items, rest=rest):
-            found = [i for v in items for i in ((at.fresh(),) if isinstance(v, Unknown) else extents(at, v))]
+            found = [i for v in items for i in ((at.fresh(),) if _is_vague(v) else extents(at, v))]
             if rest is not None:
                 found.append(Run())
             if sum(isinstance(item, Run) for item in found) > 1:
@@ -57,6 +57,13 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
             if isinstance(value, Float) and value.known:
                 at.fail("impossible-view", why="float")
             at.lost("a size is no whole number")
+
+
+def _is_vague(value: Value) -> bool:
+    """Whether one of several sizes is a size of which nothing is known."""
+    if isinstance(value, Float):
+        return not value.known
+    return not isinstance(value, Int | Bool | Seq | SizeOf | Opaque)
 
 
 def axes_of(at: OpContext, value: Value, tensors: Sequence[Tensor] = ()) -> tuple[int, ...] | None:

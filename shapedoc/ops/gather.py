@@ -5,7 +5,7 @@ from __future__ import annotations
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.ops.axes import position, replaced
+from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.needs import NONE
@@ -27,16 +27,15 @@ def _same_rank(at: OpContext, input: Tensor, index: Tensor) -> None:
         at.fail("wrong-rank", [index], wanted=str(ours), got=str(theirs))
 
 
-def _fits(at: OpContext, input: Tensor, index: Tensor, dim: int, *, along: bool = False) -> None:
-    """Require the index to be no larger than the input off the axis (``along``: on it too)."""
+def _fits(at: OpContext, input: Tensor, index: Tensor, place: int | None) -> None:
+    """Require the index to be no larger than the input off the axis at `place` (None: anywhere)."""
     if at.shape(input).rank is None or at.shape(index).rank is None:
         return
-    place = position(at, input, dim)
     ours, theirs = at.shape(input).axes, at.shape(index).axes
     if any(a.dim.const == 0 for a in theirs):
         return
     for i, (a, b) in enumerate(zip(ours, theirs, strict=False)):
-        if i == place and not along:
+        if i == place:
             continue
         over = b.dim - a.dim
         if over.terms and all(c > 0 for _, c in over.terms):
@@ -44,7 +43,7 @@ def _fits(at: OpContext, input: Tensor, index: Tensor, dim: int, *, along: bool 
 
 
 @op("torch.gather", "torch.Tensor.gather")
-def gather(at: OpContext, input: Tensor, dim: int, index: Tensor, *, sparse_grad: Value = NONE) -> Value:
+def gather(at: OpContext, input: Tensor, dim: Value, index: Tensor, *, sparse_grad: Value = NONE) -> Value:
     """Take elements along an axis, at places that a tensor of the result's shape gives.
 
     input (*, n, *), index (*, k, *) -> the shape of index
@@ -52,10 +51,11 @@ def gather(at: OpContext, input: Tensor, dim: int, index: Tensor, *, sparse_grad
     Source: PyTorch documentation, torch.gather.
     """
     _same_rank(at, input, index)
-    place = position(at, input, dim)
-    _fits(at, input, index, dim)
+    place = along(at, input, dim)
+    if place is not None:
+        _fits(at, input, index, place)
     shape = at.shape(index)
-    if shape.rank is not None and at.shape(input).rank == shape.rank:
+    if place is not None and shape.rank is not None and at.shape(input).rank == shape.rank:
         items = [
             b.merged(a) if i != place and a.dim == b.dim else b
             for i, (a, b) in enumerate(zip(at.shape(input).axes, shape.axes, strict=True))
@@ -159,7 +159,7 @@ def numpy_take(at: OpContext, a: Tensor, indices: Value, dim: int | None = None,
 
 
 @op(*named("scatter scatter_add scatter_reduce", "torch", "torch.Tensor"))
-def scatter(at: OpContext, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None, *options: Value,
+def scatter(at: OpContext, input: Tensor, dim: Value, index: Tensor, src: Tensor | None = None, *options: Value,
             **settings: Value) -> Value:  # fmt: skip
     """Put elements along an axis, at places that a tensor gives.
 
@@ -168,11 +168,12 @@ def scatter(at: OpContext, input: Tensor, dim: int, index: Tensor, src: Tensor |
     Source: PyTorch documentation, torch.Tensor.scatter_.
     """
     _same_rank(at, input, index)
-    position(at, input, dim)
+    place = along(at, input, dim)
     if src is not None and at.shape(src).items:
         _same_rank(at, index, src)
-        _fits(at, src, index, dim, along=True)
-    _fits(at, input, index, dim)
+        _fits(at, src, index, None)
+    if place is not None:
+        _fits(at, input, index, place)
     return at.tensor(at.shape(input), input)
 
 

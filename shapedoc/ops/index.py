@@ -18,6 +18,7 @@ from shapedoc.core.value import (
     Tensor,
     Value,
 )
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.broadcast import broadcast, broadcast_into
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
@@ -49,7 +50,10 @@ def setitem(at: OpContext, input: Tensor, index: Value, value: Value) -> Value:
     Conflict: as of `getitem`; the value does not broadcast ("elementwise").
     Source: NumPy user guide, Assigning values to indexed arrays.
     """
-    place = indexed(at, input, index)
+    try:
+        place = indexed(at, input, index)
+    except Lost:
+        place = Shape.unknown()  # the place is not known; the tensor is what it was
     if isinstance(value, Tensor):
         broadcast_into(at, place, at.shape(value), input, value)
     return at.tensor(at.shape(input), input, order=input.order)
@@ -82,7 +86,12 @@ def indexed(at: OpContext, input: Tensor, index: Value) -> Shape:
     if tail:
         at.suffix(input, tail)
     if head:
-        at.prefix(input, head)
+        try:
+            at.prefix(input, head)
+        except Lost:
+            if dots:
+                raise
+            return _indexed_loosely(at, input, before)
     items = at.shape(input).items
     if dots and at.shape(input).run is not None and len(items) - 1 < head + tail:
         at.lost("rank unknown")
@@ -94,6 +103,38 @@ def indexed(at: OpContext, input: Tensor, index: Value) -> Shape:
     chosen.items.extend(middle)
     _select(at, input, after, items[len(items) - tail :], len(items) - tail, chosen)
     return _assembled(at, input, chosen)
+
+
+def _indexed_loosely(at: OpContext, input: Tensor, parts: Sequence[Value]) -> Shape:
+    """Indices of which some fall on axes that are not known: (*r, d) indexed from the left.
+
+    What is known: the axes before the run, each with its index; the axes at the end that the last indices take
+    whole; how many axes are left.
+    """
+    if not all(isinstance(p, Int | SliceValue | NoneValue) for p in parts):
+        at.lost("rank unknown")
+    shape = at.shape(input)
+    chosen = _Selection()
+    places = [i for i, p in enumerate(parts) if not isinstance(p, NoneValue)][: len(shape.prefix)]
+    _select(at, input, parts[: places[-1] + 1] if places else (), shape.prefix, 0, chosen)
+    untouched = 0
+    for part in reversed(parts):
+        if not _takes_all(part):
+            break
+        untouched += 1
+    kept = shape.suffix[len(shape.suffix) - min(untouched, len(shape.suffix)) :]
+    change = sum(isinstance(p, NoneValue) for p in parts) - sum(isinstance(p, Int) for p in parts)
+    rest = Run()
+    position = shape.run
+    run = shape.items[position] if position is not None else None
+    assert isinstance(run, Run)
+    more = len(shape.axes) + change - len(chosen.items) - len(kept)
+    at.sizes.relate_ranks(rest, run, more)
+    return Shape((*chosen.items, rest, *kept))
+
+
+def _takes_all(part: Value) -> bool:
+    return isinstance(part, SliceValue) and all(isinstance(v, NoneValue) for v in (part.lower, part.upper, part.step))
 
 
 def _parts(at: OpContext, index: Value) -> list[Value]:

@@ -8,6 +8,7 @@ from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.axes import axis_at, position
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext
@@ -57,7 +58,10 @@ def cat(at: OpContext, tensors: Value, dim: Value = NONE) -> Value:
     found, open_ = _elements(at, tensors)
     if isinstance(dim, NoneValue) and "dim" in at.bound:
         return _flat(at, found)
-    number = 0 if isinstance(dim, NoneValue) else (axes_of(at, dim) or (0,))[0]
+    try:
+        number = 0 if isinstance(dim, NoneValue) else (axes_of(at, dim) or (0,))[0]
+    except Lost:
+        return at.unknown(_longest(at, found), kind=promote(found)[0], more=0)
     # torch leaves out empty tensors of one axis, as old code starts a join with.
     kept = [t for t in found if not _is_empty(at, t)] or found
     return _joined(at, kept, number, open_)
@@ -93,14 +97,22 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     for tensor in tensors:
         position(at, tensor, dim)
     shapes = [at.shape(t) for t in tensors]
-    if any(s.rank is None for s in shapes):
-        return _joined_loosely(at, tensors, dim, open_, kind)
-    columns = list(zip(*(s.axes for s in shapes), strict=True))
-    items = [
-        _sum_of(at, column, open_) if i == place else _common(at, tensors, i, column)
-        for i, column in enumerate(columns)
-    ]
+    if not all(_alike(shapes[0], s) for s in shapes):
+        return _joined_loosely(at, tensors, dim, open_)
+    items: list[Axis | Run] = []
+    for i, item in enumerate(shapes[0].items):
+        column = [axis for s in shapes if isinstance(axis := s.items[i], Axis)]
+        if isinstance(item, Run):
+            items.append(item)  # the same in all of them
+        else:
+            items.append(_sum_of(at, column, open_) if i == place else _common(at, tensors, i, column))
     return at.tensor(items, like, kind=kind)
+
+
+def _alike(a: Shape, b: Shape) -> bool:
+    """Whether two shapes have as many axes, and the same run where there is one."""
+    same = a.run is None or a.items[a.run] in b.items
+    return len(a.items) == len(b.items) and a.run == b.run and same
 
 
 def _longest(at: OpContext, tensors: Sequence[Tensor]) -> Tensor:
@@ -108,7 +120,7 @@ def _longest(at: OpContext, tensors: Sequence[Tensor]) -> Tensor:
     return max(tensors, key=lambda t: (at.shape(t).rank is not None, len(at.shape(t).axes)))
 
 
-def _joined_loosely(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | None, kind: str) -> Tensor:
+def _joined_loosely(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | None) -> Tensor:
     """A join of tensors of unknown rank: only the joined axis is known."""
     axes = [axis_at(at, t, dim) for t in tensors]
     whole_axes = [a for a in axes if a is not None]

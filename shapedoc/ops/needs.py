@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.value import NoneValue, Tensor
+from shapedoc.core.value import Int, NoneValue, Tensor
 
-__all__ = ["NONE", "Dims", "Ints", "Tensors"]
+__all__ = ["LAST", "NONE", "Dims", "Ints", "Tensors"]
 
 NONE = NoneValue()
+# The number of the last axis.
+LAST = Int(Dim.of(-1))
 
 Dims = tuple[Dim, ...]
 Ints = tuple[int, ...]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
-from shapedoc.ops.axes import position, replaced
+from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.needs import LAST, NONE
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
@@ -17,7 +17,7 @@ __all__ = ["sort", "topk"]
 
 
 @op(*named("topk", "torch", "torch.Tensor"))
-def topk(at: OpContext, input: Tensor, k: Dim, dim: int = -1, largest: Value = NONE,
+def topk(at: OpContext, input: Tensor, k: Value, dim: Value = LAST, largest: Value = NONE,
          sorted: Value = NONE) -> Value:  # fmt: skip
     """The k largest elements along an axis, with their places.
 
@@ -25,7 +25,7 @@ def topk(at: OpContext, input: Tensor, k: Dim, dim: int = -1, largest: Value = N
     Conflict: the axis does not exist; k is larger than it.
     Source: PyTorch documentation, torch.topk.
     """
-    place = position(at, input, dim)
+    place, count = along(at, input, dim), whole(at, k)
     if place is None:
         values = at.unknown(input, more=0)
         return Seq((values, at.tensor(values.shape, input, kind="int")), names=("values", "indices"))
@@ -33,12 +33,12 @@ def topk(at: OpContext, input: Tensor, k: Dim, dim: int = -1, largest: Value = N
     if place >= len(items):
         return _pair(at, input, Shape(()))
     axis = items[place]
-    if isinstance(axis, Axis):
-        over = k - axis.dim
-        if over.terms and all(c > 0 for _, c in over.terms):
-            at.conflict("index-out-of-range", [input], axes=(place,), dims=(k, axis.dim))
-    kept = axis if isinstance(axis, Axis) and axis.dim == k else at.axis(k)
-    return _pair(at, input, replaced(items, place, kept))
+    if count is None or not isinstance(axis, Axis):
+        return _pair(at, input, replaced(items, place, at.fresh()))
+    over = count - axis.dim
+    if over.terms and all(c > 0 for _, c in over.terms):
+        at.conflict("index-out-of-range", [input], axes=(place,), dims=(count, axis.dim))
+    return _pair(at, input, replaced(items, place, axis if axis.dim == count else at.axis(count)))
 
 
 def _pair(at: OpContext, input: Tensor, shape: Shape) -> Seq:
@@ -46,7 +46,7 @@ def _pair(at: OpContext, input: Tensor, shape: Shape) -> Seq:
 
 
 @op(*named("sort", "torch", "torch.Tensor"))
-def sort(at: OpContext, input: Tensor, dim: int = -1, descending: Value = NONE, *,
+def sort(at: OpContext, input: Tensor, dim: Value = LAST, descending: Value = NONE, *,
          stable: Value = NONE) -> Value:  # fmt: skip
     """Sort along an axis, with the places the elements had.
 
@@ -54,7 +54,7 @@ def sort(at: OpContext, input: Tensor, dim: int = -1, descending: Value = NONE, 
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.sort.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     return _pair(at, input, at.shape(input))
 
 
@@ -69,14 +69,14 @@ def msort(at: OpContext, input: Tensor) -> Value:
 
 
 @op(*named("argsort", "torch", "torch.Tensor", "numpy", "numpy.ndarray"))
-def argsort(at: OpContext, input: Tensor, dim: int = -1, *options: Value, **settings: Value) -> Value:
+def argsort(at: OpContext, input: Tensor, dim: Value = LAST, *options: Value, **settings: Value) -> Value:
     """The places of the elements in sorted order along an axis.
 
     input (*) -> (*)
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.argsort.
     """
-    position(at, input, dim)
+    along(at, input, dim)
     return at.tensor(at.shape(input), input, kind="int")
 
 

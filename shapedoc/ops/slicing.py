@@ -55,13 +55,12 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
         return length
     if length.const is not None and step.const is not None:
         return Dim.of(-(-length.const // step.const))
-    if isinstance(part.upper, NoneValue) and lower.const is not None and step.const is not None:
+    first = lower.const if isinstance(part.upper, NoneValue) else None
+    if first is not None and step.const is not None and first < step.const:
         # Every phase of an axis has as many elements where the step divides it, as for rotary halves.
-        if lower.const < step.const:
-            return at.sizes.floordiv(size, step, line=at.line)
-    return (
-        at.sizes.floordiv(length + step - 1, step, line=at.line) if length.divide(step) is None else length.divide(step)
-    )
+        return at.sizes.floordiv(size, step, line=at.line)
+    exact = length.divide(step)
+    return at.sizes.floordiv(length + step - 1, step, line=at.line) if exact is None else exact
 
 
 def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:
