@@ -135,16 +135,20 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
         _wrong_count(m, target, value, len(values))
         values = [Unknown("unpacking of another length")] * count
     sizes: list[Dim] = []
+    again: list[tuple[Dim, Dim]] = []
     for t, v in zip(target.items, values, strict=True):
         before = m.frame.variables.get(t.id) if isinstance(t, ir.Name) else None
         assign(m, t, v)
         stored = m.lookup(t.id) if isinstance(t, ir.Name) and isinstance(v, Int) else None
-        if isinstance(t, ir.Name) and isinstance(stored, Int):
+        if isinstance(t, ir.Name) and t.id.strip("_") and isinstance(stored, Int):
             sizes.append(stored.dim)
-            if isinstance(before, Int) and before.name == t.id:
+            if isinstance(before, Int) and before.name == t.id and t.id.strip("_"):
                 m.sizes.alike(stored.dim, before.dim)
+                again.append((before.dim, stored.dim))
     if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
         m.sizes.apart(*sizes)
+        for old, new in again:
+            m.sizes.alike(old, new)
 
 
 def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> None:

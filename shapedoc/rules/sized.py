@@ -50,10 +50,16 @@ def made_before(trace: Trace, event: Event, *operands: Operand | None) -> tuple[
 
 
 def equal(event: Event, one: Axis | Dim, other: Axis | Dim) -> bool:
-    """Whether two sizes are certainly one."""
-    a = one.dim if isinstance(one, Axis) else one
-    b = other.dim if isinstance(other, Axis) else other
-    return event.sizes is not None and event.sizes.compare(a, b).kind is Kind.ALWAYS
+    """Whether two sizes are certainly one, or have one name in one function."""
+    if event.sizes is None:
+        return False
+    a = event.sizes.resolve(one.dim if isinstance(one, Axis) else one)
+    b = event.sizes.resolve(other.dim if isinstance(other, Axis) else other)
+    if event.sizes.compare(a, b).kind is Kind.ALWAYS:
+        return True
+    s, t = a.sym, b.sym
+    named = s is not None and t is not None and s.name.strip("_") != "" and s.value is None and t.value is None
+    return named and s is not None and t is not None and (s.name, s.owner) == (t.name, t.owner)
 
 
 def same_size(event: Event, shape: Shape | None, size: Axis | Dim, *, but: int | None = None) -> int | None:
