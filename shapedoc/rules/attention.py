@@ -38,7 +38,7 @@ class Score:
 
     form: see above. event: the sum, the concatenation or the product in which query and memory meet. query: what does
     not differ from key to key; memory: what does. maps: how many linear maps follow. sure: which
-    side is which is known; in self-attention both have the axis of the keys, and the second one is taken for the memory.
+    side is which is known; in self-attention both have the axis of the keys, and the second is taken for the memory.
     """
 
     form: Literal["additive", "multiplicative", "linear"]

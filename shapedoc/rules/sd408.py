@@ -164,9 +164,9 @@ RULE = Rule(
     name="swapped-roles",
     severity="error",
     summary="Query, key and value have changed places.",
-    what="Follows query, key and value of an attention back to what they are made of. Reports scores that are made from "
-    "the values (or a context from the keys) while the other projection is never used, values of the queries' sequence "
-    "under keys of another one, and a result that is added to the sequence that gave the keys.",
+    what="Follows query, key and value of an attention back to what they are made of. Reports scores that are made "
+    "from the values (or a context from the keys) while the other projection is never used, values of the queries' "
+    "sequence under keys of another one, and a result that is added to the sequence that gave the keys.",
     why="Shapes agree in self-attention, and wherever two sequences are of one length: nothing raises, and one of the "
     "three maps never learns.",
     instead="`softmax(q @ k.transpose(-2, -1) / math.sqrt(d_head)) @ v`; in a decoder, `attn(x, memory, memory)`.",

@@ -1,0 +1,175 @@
+"""SD303 state-not-carried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Value
+from shapedoc.rules.cells import Cell, Source, overlap
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.steps import Pair, is_one_step, pairs
+from shapedoc.rules.timing import Attention, attentions
+from shapedoc.rules.wording import call_labels, finding, label
+
+__all__ = ["RULE"]
+
+_FRESH = names("zeros new_zeros zeros_like randn rand randn_like empty ones new_ones ones_like new_empty full")
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for pair in pairs(trace, g):
+        yield from _judged(trace, g, pair)
+    for attention in attentions(trace):
+        yield from _left_out(trace, attention)
+
+
+def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
+    first, second = pair.first, pair.second
+    severity: Severity = "error" if pair.fed_back else "warning"
+    if not first.given and not second.given:
+        yield _found(trace, second, second.event.span, "no state goes into", "starts from zero", severity, ())
+        return
+    made = {s.key for s in second.hidden if s.kind == "cell"}
+    if first.event.index in made or any(s.kind == "unknown" for s in first.hidden | second.hidden):
+        return
+    place = _state_span(second) or second.event.span
+    if first.hidden and first.hidden == second.hidden and _same_tensors(first, second):
+        yield _found(trace, second, place, "the same state goes into", "starts from the same state", severity, ())
+        return
+    fresh = _fresh(g, second)
+    if fresh is not None and fresh.loops == second.event.loops and _fresh(g, first) is not None:
+        labels = ((second.event.span, "it goes in here"),)
+        yield _found(trace, second, fresh.span, "a fresh state goes into", "starts anew", severity, labels)
+
+
+def _same_tensors(first: Cell, second: Cell) -> bool:
+    """Whether both calls are given the very same tensors."""
+    ours, theirs = (_identities(c.event.value("hx")) for c in (first, second))
+    return bool(ours) and ours == theirs
+
+
+def _identities(value: Value | None) -> list[int]:
+    return [t.event if t.event >= 0 else -t.uid for t in tensors_in(value)]
+
+
+def _fresh(g: Graph, cell: Cell) -> Event | None:
+    """The event that makes the whole state out of nothing."""
+    found = []
+    for tensor in tensors_in(cell.event.value("hx")):
+        event = g.producer(tensor)
+        made = g.origin(event, SHAPING) if event is not None else None
+        if made is None or made.short not in _FRESH:
+            return None
+        found.append(made)
+    return found[0] if found else None
+
+
+def _state_span(cell: Cell) -> Span | None:
+    operand = cell.event.operand("hx")
+    return operand.span if operand is not None else None
+
+
+def _left_out(trace: Trace, attention: Attention) -> Iterator[Finding]:
+    """A step whose attention asks with the state that it was given, while its cell is given none."""
+    inputs: frozenset[Source] = frozenset(s for s in attention.query if s.kind == "input")
+    if not inputs or inputs != attention.query:
+        return
+    for cell in attention.fed:
+        if cell.given or not is_one_step(cell) or overlap(inputs, cell.hidden) or cell.event.loops:
+            continue
+        yield _found(
+            trace,
+            cell,
+            cell.event.span,
+            "no state goes into",
+            "starts from zero",
+            "error",
+            ((attention.softmax.event.span, "the attention asks with the state that was given"),),
+        )
+
+
+def _found(
+    trace: Trace, cell: Cell, span: Span, what: str, then: str, severity: Severity, places: tuple[tuple[Span, str], ...]
+) -> Finding:
+    event = cell.event
+    name = cell.layer.name or event.short.split(".")[0]
+    state = _state_span(cell)
+    text = trace.source(state) if state is not None and not state.path else ""
+    return finding(
+        trace,
+        event,
+        span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"{what} `{name}` at every step: each step {then}",
+        tensor=text or "hx",
+        labels=label(event.span, "what the cell returns is not given to the next step")
+        + tuple(lb for place, words in places for lb in label(place, words))
+        + call_labels(event),
+        why="a decoder is recurrent: s_t is made from s_(t-1). Dropped, nothing that was decoded before is remembered",
+        help="assign the state that the cell returns, and pass it at the next step",
+    )
+
+
+RULE = Rule(
+    code="SD303",
+    name="state-not-carried",
+    severity="error",
+    summary="The state that a cell returns does not go into its next step.",
+    what="Compares two rounds of a decoding loop. Reports a cell that is given the same state in both, a state that is "
+    "made anew in every round, and no state at all, where the loop goes through time: the next input depends on the "
+    "last output, or is the next step of one sequence.",
+    why="Without its state a recurrent decoder forgets everything that it has written. Shapes agree, training works a "
+    "little, and sequences repeat themselves.",
+    instead="`state = cell(x, state)` in the loop, the initial state before it.",
+    source="Bahdanau et al. 2015, appendix A.1.1; PyTorch documentation, torch.nn.GRUCell.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+def decode(cell, inputs, initial):
+    outputs = []
+    for t in range(inputs.size(1)):
+        state = cell(inputs[:, t], initial)  # <- SD303
+        outputs.append(state)
+    return torch.stack(outputs, dim=1)
+
+
+torch.manual_seed(0)
+result = decode(nn.GRUCell(3, 7), torch.randn(2, 4, 3), torch.zeros(2, 7))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+def decode(cell, inputs, initial):
+    outputs, state = [], initial
+    for t in range(inputs.size(1)):
+        state = cell(inputs[:, t], state)
+        outputs.append(state)
+    return torch.stack(outputs, dim=1)
+
+
+torch.manual_seed(0)
+result = decode(nn.GRUCell(3, 7), torch.randn(2, 4, 3), torch.zeros(2, 7))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)

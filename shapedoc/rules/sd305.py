@@ -1,0 +1,189 @@
+"""SD305 partial-encoder-state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.finding import Finding
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Int
+from shapedoc.rules.contractions import literal
+from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, taken
+from shapedoc.rules.flow import graph
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import call_labels, finding, label
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    for part in taken(trace, g):
+        if part.part == "out" or not part.users:
+            continue
+        for event in part.users:
+            if event.short in ("view", "reshape") and is_bidirectional(part.cell):
+                yield from _reordered(trace, part, event)
+        numbers = [_number(e) for e in part.users]
+        if any(n is None for n in numbers):
+            continue
+        places = {n for n in numbers if n is not None}
+        if is_bidirectional(part.cell):
+            if len({n % 2 for n in places}) == 1:
+                yield _one_direction(trace, part, part.users[0], places)
+        elif _lowest(part, places):
+            yield _lowest_layer(trace, part, part.users[0])
+
+
+def _number(event: Event) -> int | None:
+    """Which layer and direction of a state an index takes."""
+    if event.short == "select":
+        return literal(event.value("index")) if literal(event.value("dim")) == 0 else None
+    if event.short != "getitem":
+        return None
+    parts = index_parts(event.value("index"))
+    first = parts[0] if parts else None
+    return literal(first) if isinstance(first, Int) else None
+
+
+def _lowest(part: Taken, places: set[int]) -> bool:
+    layers = layers_of(part.cell)
+    return layers is not None and layers > 1 and places == {0} and part.part == "h"
+
+
+def _one_direction(trace: Trace, part: Taken, event: Event, places: set[int]) -> Finding:
+    number = max(places)
+    which, other = ("backward", "forward") if number % 2 else ("forward", "backward")
+    name = part.tensor.name or "h_n"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"only the {which} direction of {name} is used; the {other} one is dropped",
+        tensor=name,
+        actual=_text(event, part),
+        labels=label(part.cell.layer.span, "built bidirectional")
+        + label(part.cell.event.span, f"returns {name}")
+        + call_labels(event),
+        why="the state of a bidirectional module holds two directions for every layer: the last layer's are "
+        "h_n[-2] (forward) and h_n[-1] (backward)",
+        help=f"join both: `torch.cat(({name}[-2], {name}[-1]), dim=-1)`",
+    )
+
+
+def _lowest_layer(trace: Trace, part: Taken, event: Event) -> Finding:
+    name = part.tensor.name or "h_n"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{name}[0] is the state of the lowest of {layers_of(part.cell)} layers",
+        tensor=name,
+        actual=_text(event, part),
+        labels=label(part.cell.layer.span, f"built with {layers_of(part.cell)} layers")
+        + label(part.cell.event.span, f"returns {name}")
+        + call_labels(event),
+        why="layers are stacked with the lowest first; what a module has made of its input is in the last one",
+        help=f"take the last layer: `{name}[-1]`",
+    )
+
+
+def _reordered(trace: Trace, part: Taken, event: Event) -> Iterator[Finding]:
+    """A view of (layers * directions, ...) as (2, layers, ...)."""
+    shape = event.shape
+    layers = part.cell.layer.config.get("num_layers")
+    if shape is None or shape.rank is None or len(shape.axes) < 3 or event.sizes is None or not isinstance(layers, Int):
+        return
+    count = event.sizes.resolve(layers.dim)
+    first, second = (event.sizes.resolve(a.dim) for a in shape.axes[:2])
+    if first != Dim.of(2) or second != count or count.value in (1, 2):
+        return
+    name = part.tensor.name or "h_n"
+    yield finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error" if count.value is not None else "warning",
+        message=f"{name} is viewed as (2, layers, ...), but torch orders (layers, 2)",
+        tensor=name,
+        actual=_text(event, part),
+        expected=f"({event.sizes.show(count)}, 2, ...)",
+        labels=label(part.cell.event.span, f"returns {name}") + call_labels(event),
+        why="a layer's two directions lie beside each other; read the other way round, layers and directions mix",
+        help=f"view it as `{name}.view({event.sizes.show(count)}, 2, ...)`",
+    )
+
+
+def _text(event: Event, part: Taken) -> str:
+    return event.sizes.show_shape(event.sizes.shape(part.tensor.shape)) if event.sizes is not None else ""
+
+
+RULE = Rule(
+    code="SD305",
+    name="partial-encoder-state",
+    severity="warning",
+    summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
+    what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
+    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...).",
+    why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
+    "other. `h_n[-1]` of a bidirectional module is the backward direction alone.",
+    instead="`torch.cat((h_n[-2], h_n[-1]), dim=-1)`; `h_n.view(layers, 2, batch_size, d_h)`.",
+    source="PyTorch documentation, torch.nn.LSTM, h_n.",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_emb, d_h):
+        super().__init__()
+        self.rnn = nn.GRU(d_emb, d_h, batch_first=True, bidirectional=True)
+        self.bridge = nn.Linear(d_h, d_h)
+
+    def forward(self, embedded):
+        outputs, hidden = self.rnn(embedded)
+        return outputs, torch.tanh(self.bridge(hidden[-1]))  # <- SD305
+
+
+torch.manual_seed(0)
+outputs, result = Encoder(3, 7)(torch.randn(2, 5, 3))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_emb, d_h):
+        super().__init__()
+        self.rnn = nn.GRU(d_emb, d_h, batch_first=True, bidirectional=True)
+        self.bridge = nn.Linear(2 * d_h, d_h)
+
+    def forward(self, embedded):
+        outputs, hidden = self.rnn(embedded)
+        return outputs, torch.tanh(self.bridge(torch.cat((hidden[-2], hidden[-1]), dim=-1)))
+
+
+torch.manual_seed(0)
+outputs, result = Encoder(3, 7)(torch.randn(2, 5, 3))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
