@@ -153,6 +153,9 @@ def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
     if missing > 0:
         if missing > 8:
             return Unknown("rank unknown")
+        other = shape.suffix if index >= 0 else shape.prefix
+        if len(other) > 1 or (other and len(known) + missing > 1):
+            return m.fresh_int()  # it may be one of those that are counted from the other end
         if len(known) < len(shape.axes) and missing + len(shape.axes) > 3:
             return m.fresh_int()  # It may be one of the axes that are known from the other end.
         new = tuple(Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(missing))

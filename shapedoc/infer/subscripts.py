@@ -142,7 +142,9 @@ def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Val
                 return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low or 0, high)))
             if (low is None or low >= 0) and high is not None and -8 <= high < 0:
                 size_at(m, value.tensor, high, node.span[0])
-                return SizePart(m.sizes.shape(value.tensor.shape).items[low or 0 : high])
+                shape = m.sizes.shape(value.tensor.shape)
+                if len(shape.suffix) >= -high and len(shape.prefix) >= (low or 0):
+                    return SizePart(shape.items[low or 0 : high])
     return Unknown("a part of the shape of a tensor of unknown rank")
 
 

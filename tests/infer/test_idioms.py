@@ -144,3 +144,16 @@ def test_a_size_that_defaults_to_zero_is_not_zero() -> None:
                 return self.qkv(x).reshape(B, N, 3, self.num_heads, C // self.num_heads)
         """
     assert problems(program) == []
+
+
+def test_the_last_axis_may_be_one_that_is_counted_from_the_front() -> None:
+    program = """
+        import torch
+
+        def split_last(x, n):
+            x = x.transpose(1, 2)
+            sizes = list(x.size())
+            x = x.view(sizes[:-1] + [n] + [sizes[-1] // n])
+            return x.permute(0, 2, 1, 3)
+        """
+    assert problems(program) == []
