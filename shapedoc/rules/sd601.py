@@ -10,7 +10,8 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
-from shapedoc.rules.flow import result_shape, shape_at
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
@@ -41,7 +42,9 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if is_final_state(trace, operand) or not problem.axes or problem.axes[0] >= len(before.axes):
         return None
-    torn = before.axes[problem.axes[0]]
+    into = problem.detail.get("into", "")
+    met = after.axes[int(into)] if into.isdigit() and int(into) < len(after.axes) else before.axes[problem.axes[0]]
+    torn = before.axes[problem.axes[0]], met
     if _numbers_only(event, before, after):
         return None
     text, name = text_of(trace, operand), event.short
@@ -53,7 +56,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity=_severity(torn, after, problem),
+        severity=_severity(trace, operand, before, after, torn),
         message=f"`{name}` of {text} {ours} as {theirs} mixes up its axes: their order is not the same",
         tensor=text,
         actual=ours,
@@ -65,12 +68,20 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     )
 
 
-def _severity(torn: Axis, after: Shape, problem: Problem) -> Severity:
-    """A size that nobody named may always be 1, and then nothing is torn."""
-    into = problem.detail.get("into", "")
-    met = after.axes[int(into)] if into.isdigit() and int(into) < len(after.axes) else torn
-    named = [a.dim.named or a.dim.const is not None for a in (torn, met)]
-    return "error" if all(named) else "warning"
+def _severity(trace: Trace, operand: Operand, before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
+    """A size that nobody named may be 1, and then nothing is torn: unless the view exchanges the tensor's own sizes.
+
+    Relative positions are shifted by views of a padded tensor, on purpose.
+    """
+    if all(a.dim.named or a.dim.const is not None for a in torn):
+        return "error"
+    own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
+    made = graph(trace).producer(operand.value)
+    through = SHAPING | names("cat pad concat new_zeros")
+    padded = made is not None and any(
+        e.short in ("cat", "pad") for e in graph(trace).back(made, lambda e: e.short in through)
+    )
+    return "warning" if own and not padded else "note"
 
 
 def _numbers_only(event: Event, before: Shape, after: Shape) -> bool:
