@@ -8,9 +8,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Int
+from shapedoc.rules.attention import LINEAR
 from shapedoc.rules.contractions import literal
 from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, taken
-from shapedoc.rules.flow import graph
+from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label
 
@@ -30,10 +31,19 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         places = {n for n in numbers if n is not None}
         if is_bidirectional(part.cell):
-            if len({n % 2 for n in places}) == 1:
+            if len({n % 2 for n in places}) == 1 and not _is_bridge(g, part.users[0]):
                 yield _one_direction(trace, part, part.users[0], places)
         elif _lowest(part, places):
             yield _lowest_layer(trace, part, part.users[0])
+
+
+def _is_bridge(g: Graph, event: Event) -> bool:
+    """Whether one direction is mapped and bent to make a decoder's first state, as Bahdanau's paper does.
+
+    Source: Bahdanau et al. 2015, appendix A.2.2: s_0 = tanh(W_s h_1) with the backward state.
+    """
+    through = SHAPING | LINEAR
+    return any(e.short in ("tanh", "Tanh.forward") for e in g.forward(event, lambda e: e.short in through))
 
 
 def _number(event: Event) -> int | None:
@@ -133,7 +143,8 @@ RULE = Rule(
     severity="warning",
     summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
     what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
-    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...).",
+    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...). One "
+    "direction that is mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
     why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
     "other. `h_n[-1]` of a bidirectional module is the backward direction alone.",
     instead="`torch.cat((h_n[-2], h_n[-1]), dim=-1)`; `h_n.view(layers, 2, batch_size, d_h)`.",
@@ -145,19 +156,19 @@ import torch
 import torch.nn as nn
 
 
-class Encoder(nn.Module):
-    def __init__(self, d_emb, d_h):
+class Classifier(nn.Module):
+    def __init__(self, d_emb, d_h, n_classes):
         super().__init__()
         self.rnn = nn.GRU(d_emb, d_h, batch_first=True, bidirectional=True)
-        self.bridge = nn.Linear(d_h, d_h)
+        self.out = nn.Linear(d_h, n_classes)
 
     def forward(self, embedded):
         outputs, hidden = self.rnn(embedded)
-        return outputs, torch.tanh(self.bridge(hidden[-1]))  # <- SD305
+        return self.out(hidden[-1])  # <- SD305
 
 
 torch.manual_seed(0)
-outputs, result = Encoder(3, 7)(torch.randn(2, 5, 3))
+result = Classifier(3, 7, 4)(torch.randn(2, 5, 3))
 """
         ),
     ),
@@ -168,19 +179,19 @@ import torch
 import torch.nn as nn
 
 
-class Encoder(nn.Module):
-    def __init__(self, d_emb, d_h):
+class Classifier(nn.Module):
+    def __init__(self, d_emb, d_h, n_classes):
         super().__init__()
         self.rnn = nn.GRU(d_emb, d_h, batch_first=True, bidirectional=True)
-        self.bridge = nn.Linear(2 * d_h, d_h)
+        self.out = nn.Linear(2 * d_h, n_classes)
 
     def forward(self, embedded):
         outputs, hidden = self.rnn(embedded)
-        return outputs, torch.tanh(self.bridge(torch.cat((hidden[-2], hidden[-1]), dim=-1)))
+        return self.out(torch.cat((hidden[-2], hidden[-1]), dim=-1))
 
 
 torch.manual_seed(0)
-outputs, result = Encoder(3, 7)(torch.randn(2, 5, 3))
+result = Classifier(3, 7, 4)(torch.randn(2, 5, 3))
 """
         ),
     ),

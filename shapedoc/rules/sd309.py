@@ -60,7 +60,7 @@ def _of_padding(trace: Trace, event: Event, unpacked: Event) -> Finding:
         "error",
         "is padding for every sequence that is shorter than the longest",
         label(unpacked.span, "padded here to the longest sequence"),
-        "outputs behind a sequence's end are zeros: the last step of the batch is the last step of its longest sequence",
+        "outputs behind a sequence's end are zeros: the last step of the batch is that of its longest sequence",
         "take `h_n[-1]`, or gather at `lengths - 1`",
     )
 

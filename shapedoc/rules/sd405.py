@@ -127,6 +127,8 @@ _WHY = "a product of d independent features of variance 1 has variance d; dividi
 def _other_size(trace: Trace, scaled: Scaled, size: Dim, width: Dim, event: Event) -> Iterator[Finding]:
     sizes = event.sizes
     assert sizes is not None
+    if any(sizes.role(a, role) is not None for a in scaled.product.summed for role in ("row", "time", "batch")):
+        return  # channel attention sums over positions, and its scale is a choice
     factor = next((f for f in scaled.factors if f.powers(sizes)), None)
     sameness = sizes.compare(size, width)
     severity = severity_of(sameness)
