@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Dtype, Seq, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
@@ -175,9 +175,23 @@ def _solved(at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[
             theirs.append(axis.dim)
     have, need = _times(ours), _times(theirs)
     if all(axis.dim != _ANY for axis in wanted):
+        if _taken_for_one(have, need, old, wanted):
+            return list(wanted), Sameness(Kind.UNKNOWN, Strength.NONE)
         return list(wanted), at.meet(have, need)
     rest, sameness = _missing(at, have, need)
     return [Axis(rest, visible=rest == ONE) if a.dim == _ANY else a for a in wanted], sameness
+
+
+def _taken_for_one(have: Dim, need: Dim, old: Sequence[Axis], wanted: Sequence[Axis]) -> bool:
+    """Whether a literal 1 says what a size of the caller's is that was joined with another axis before.
+
+    The steps of a decoder that is called with one: (batch*steps, words) seen as (batch, 1, words).
+    """
+    ratio = have.divide(need)
+    sym = ratio.sym if ratio is not None else None
+    if sym is None or not sym.flexible or all(axis.dim != ONE for axis in wanted):
+        return False
+    return all(axis.dim.sym is not sym for axis in old)
 
 
 def _missing(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Sameness]:
