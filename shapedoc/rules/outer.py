@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
@@ -41,18 +42,19 @@ def outers(event: Event) -> Iterator[Outer]:
             back = -a.rank
             if a.rank == 0 or a.axes[0].dim == ONE or b.axes[back].dim != ONE:
                 continue
-            if _is_at(b, back - 1, a.axes[0]) and all(_lines_up(a, b, p) for p in range(back + 1, 0)):
+            if _is_at(event, b, back - 1, a.axes[0]) and all(_lines_up(a, b, p) for p in range(back + 1, 0)):
                 yield Outer(event, low, high, a.axes[0], back, b.axes[back])
 
 
-def _is_at(shape: Shape, place: int, axis: Axis) -> bool:
+def _is_at(event: Event, shape: Shape, place: int, axis: Axis) -> bool:
     """Whether an axis stands at a place, by identity or by its size."""
     if -place > len(shape.axes):
         return False
     other = shape.axes[place]
     if other.same(axis):
         return True
-    return other.dim == axis.dim and (axis.dim.named or (axis.dim.const or 0) > 1)
+    known = axis.dim.named or (axis.dim.value or 0) > 1
+    return known and event.sizes is not None and event.sizes.compare(axis.dim, other.dim).kind is Kind.ALWAYS
 
 
 def _lines_up(a: Shape, b: Shape, place: int) -> bool:
