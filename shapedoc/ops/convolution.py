@@ -10,7 +10,7 @@ from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, expect, flag, size, weight
+from shapedoc.ops.settings import each, expect, flag, overlaps, size, weight
 from shapedoc.ops.window import Window, slid, windows
 
 __all__ = ["channels_place", "check_bias", "learned_tensors", "windows_of"]
@@ -104,17 +104,24 @@ def windows_of(
     return windows(at, count, kernel, stride, padding, dilation)
 
 
-def channels_place(at: OpContext, input: Tensor, count: int) -> int:
-    """Require ``(C, *)`` or ``(N, C, *)`` with `count` axes after the channels; gives the place of the channels."""
+def channels_place(at: OpContext, input: Tensor, count: int) -> int | None:
+    """Require ``(C, *)`` or ``(N, C, *)`` with `count` axes after the channels; gives the place of the channels.
+
+    None where it cannot be told from the first axes that are known.
+    """
     shape = at.shape(input)
     if shape.run is None or len(shape.axes) > count + 1:
         at.need_rank(input, count + 1, count + 2)
+    if overlaps(at, input, count + 1):
+        return None
     at.suffix(input, count + 1)
     return len(at.shape(input).items) - count - 1
 
 
 def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, found: Sequence[Window | None]) -> Tensor:
     place = channels_place(at, input, len(found))
+    if place is None:
+        return at.unknown(input, kind="float", more=0)
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)

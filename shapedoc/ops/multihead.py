@@ -74,7 +74,7 @@ def attend(
     _features(at, heads, query, key, value)
     out = at.axis(heads.embed)
     at.sizes.mark(out, "feature", at.line)
-    output = at.tensor((*at.shape(query).items[:-1], out), query, kind="float")
+    output = at.tensor((*at.leading(query)[0], out), query, kind="float")
     layout = None if rank is None else _Layout.of(rank, heads.batch_first)
     if layout is None:
         return Seq((output, _unplaced(at, query, rank, weights)))
@@ -117,8 +117,8 @@ def _features(at: OpContext, heads: Heads, query: Tensor, key: Tensor, value: Te
         if tensor in seen:
             continue
         seen.append(tensor)
-        at.suffix(tensor, 1)
-        at.sizes.mark(expect(at, tensor, -1, dim, setting), "feature", at.line)
+        if at.leading(tensor)[1] is not None:
+            at.sizes.mark(expect(at, tensor, -1, dim, setting), "feature", at.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, flag, same_tensor, size, sizes_of, weight
+from shapedoc.ops.settings import expect, flag, overlaps, same_tensor, size, sizes_of, weight
 
 __all__ = ["layer_norm"]
 
@@ -89,6 +89,8 @@ def _functional(at: OpContext, input: Tensor, shape: Value, learned: Sequence[Te
 
 
 def _normalised(at: OpContext, input: Tensor, dims: Sequence[Dim]) -> Tensor:
+    if overlaps(at, input, len(dims)):
+        return at.tensor(at.shape(input), input, kind="float")
     at.suffix(input, len(dims))
     items = at.shape(input).items
     kept = len(items) - len(dims)
@@ -276,6 +278,8 @@ def _instance_norm(at: OpContext, layer: Layer, input: Tensor, spatial: int) -> 
     shape = at.shape(input)
     if shape.run is None or len(shape.axes) > spatial + 1:
         at.need_rank(input, spatial + 1, spatial + 2)
+    if overlaps(at, input, spatial + 1):
+        return at.tensor(at.shape(input), input, kind="float", order=input.order)
     at.suffix(input, spatial + 1)
     position = len(at.shape(input).items) - spatial - 1
     channels = size(at, layer, "num_features")

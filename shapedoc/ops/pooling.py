@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import flag
+from shapedoc.ops.settings import flag, overlaps
 from shapedoc.ops.window import Window, slid, windows
 
 __all__: list[str] = []
@@ -90,16 +90,21 @@ def _windows(
     return windows(at, int(kind[-2]), kernel, steps, padding, dilation, partial)
 
 
-def _place(at: OpContext, input: Tensor, count: int) -> int:
+def _place(at: OpContext, input: Tensor, count: int) -> int | None:
+    """Where the axes that are pooled begin; None where they cannot be told from the first ones that are known."""
     shape = at.shape(input)
     if shape.run is None or len(shape.axes) > count + 1:
         at.need_rank(input, count + 1, count + 2)
+    if overlaps(at, input, count + 1):
+        return None
     at.suffix(input, count + 1)
     return len(at.shape(input).items) - count
 
 
 def _pooled(at: OpContext, input: Tensor, found: Sequence[Window]) -> Tensor:
     place = _place(at, input, len(found))
+    if place is None:
+        return at.unknown(input, more=0)
     items = at.shape(input).items
     spatial: list[Axis] = []
     for i, window in enumerate(found, place):
@@ -120,6 +125,8 @@ def _pooled(at: OpContext, input: Tensor, found: Sequence[Window]) -> Tensor:
 
 def _adapted(at: OpContext, input: Tensor, output_size: Value, count: int) -> Tensor:
     place = _place(at, input, count)
+    if place is None:
+        return at.unknown(input, more=0)
     items = at.shape(input).items
     if isinstance(output_size, Seq) and output_size.rest is None and len(output_size.items) == count:
         wanted = output_size.items

@@ -98,10 +98,9 @@ def _run(
     """The output, and what stands between the first and the last axis of a state: the batch, or nothing."""
     packed = input.source == "packed"
     _learn_rank(at, input, states, packed)
-    at.suffix(input, 1)
-    last = expect(at, input, -1, stack.input, "input_size")
-    at.sizes.mark(last, "feature", at.line)
-    lead = at.shape(input).items[:-1]
+    lead, last = at.leading(input)
+    if last is not None:
+        at.sizes.mark(expect(at, input, -1, stack.input, "input_size"), "feature", at.line)
     output = at.tensor((*lead, stack.last_axis(at)), input, kind="float")
     output.source = "packed" if packed else ""
     return output, _middle(at, lead, False if packed else flag(layer, "batch_first"))

@@ -15,6 +15,7 @@ __all__ = [
     "expect",
     "flag",
     "number",
+    "overlaps",
     "same_tensor",
     "size",
     "size_or_none",
@@ -125,6 +126,13 @@ def expect(
         )
         return item.sized(wanted)
     return item.sized(at.sizes.resolve(item.dim))
+
+
+def overlaps(at: OpContext, tensor: Tensor, count: int) -> bool:
+    """Whether the last `count` axes of a tensor of unknown rank may be among the first ones, which are known."""
+    shape = at.shape(tensor)
+    ahead = len(shape.prefix)
+    return shape.run is not None and len(shape.suffix) < count and (ahead > 1 or (ahead == 1 and count > 1))
 
 
 def same_tensor(at: OpContext, input: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ def _transposed_module(at: OpContext, layer: Layer, input: Tensor, output_size: 
     extra = _extra(at, c["output_padding"], count)
     into = size(at, layer, "in_channels"), "in_channels"
     result = _grown(at, input, into, size(at, layer, "out_channels"), found, extra)
-    if output_size is None or isinstance(output_size, NoneValue):
+    if output_size is None or isinstance(output_size, NoneValue) or at.shape(result).is_unknown:
         return result
     wanted = sizes_of(at, output_size)
     if wanted is None or len(wanted) < count:
@@ -88,6 +88,8 @@ def _grown(
     extra: Sequence[Dim | None],
 ) -> Tensor:
     place = channels_place(at, input, len(found))
+    if place is None:
+        return at.unknown(input, kind="float", more=0)
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)
