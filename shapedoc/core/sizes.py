@@ -176,7 +176,7 @@ class Sizes:
         if left is not None and right is not None:
             if left != right:
                 return Sameness(Kind.NEVER)
-            if a.const is not None or b.const is not None:
+            if a.const is not None or b.const is not None or _literal_meets(a - b):
                 return ALWAYS
         elif _never_zero(a - b):
             return Sameness(Kind.NEVER)
@@ -445,6 +445,12 @@ def _cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
             common.append(s)
     shared = Dim({tuple(common): gcd(c, d)})
     return a.divide(shared) or a, b.divide(shared) or b
+
+
+def _literal_meets(difference: Dim) -> bool:
+    """Whether a literal of one side stands where the other has names: ``width + 6`` beside ``width + hidden``."""
+    literal = [c for m, c in difference.terms if not m]
+    return bool(literal) and all((c > 0) != (literal[0] > 0) for m, c in difference.terms if m)
 
 
 def _never_zero(difference: Dim) -> bool:
