@@ -1,0 +1,160 @@
+"""SD505 additive-boolean-mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.masks import Meaning, masks
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sinks import Sink, mask_sinks
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
+
+__all__ = ["RULE"]
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    known = masks(trace)
+    seen: set[Span] = set()
+    for sink in sorted(mask_sinks(trace), key=lambda s: len(s.event.calls)):
+        meaning = known.of(sink.mask.value)
+        if sink.event.span not in seen and _is_plain(sink, meaning):
+            seen.add(sink.event.span)
+            yield _found(trace, sink, meaning)
+
+
+def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
+    """Whether a mask of truth values, or of ones and zeros, is added to scores."""
+    value = sink.mask.value
+    if not isinstance(value, Tensor) or (meaning is not None and meaning.additive):
+        return False
+    if sink.how == "add":
+        scores = sink.scores.value if sink.scores is not None else None
+        return value.kind == "bool" and isinstance(scores, Tensor) and scores.kind != "bool" or (
+            meaning is not None and isinstance(scores, Tensor) and scores.kind == "float"
+        )
+    return sink.how in ("module", "fused") and meaning is not None and value.kind == "float"
+
+
+def _found(trace: Trace, sink: Sink, meaning: Meaning | None) -> Finding:
+    event, text = sink.event, text_of(trace, sink.mask)
+    actual = shape_text(event, sink.mask.shape)
+    name = "+" if sink.how == "add" else event.short.removesuffix(".forward")
+    sign = meaning.sign if meaning is not None else "keep"
+    scores = text_of(trace, sink.scores) if sink.scores is not None else "scores"
+    boolean = isinstance(sink.mask.value, Tensor) and sink.mask.value.kind == "bool"
+    turned = text if sign == "drop" else f"~{text}"
+    if not boolean:
+        turned = f"{text} == {1 if sign == 'drop' else 0}"
+    help_ = f'{scores}.masked_fill({turned}, float("-inf"))'
+    if sink.how != "add":
+        help_ = f"pass a boolean mask: `{text}.bool()`" if sign == ("keep" if sink.how == "fused" else "drop") else (
+            f"pass a boolean mask: `{text} == 0`"
+        )
+    labels = label(meaning.made.span, "made of ones and zeros here") if meaning is not None else ()
+    return finding(
+        trace,
+        event,
+        sink.mask.span if sink.how != "add" else None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{name}` adds the mask {text} to scores as it is: its ones and zeros hide nothing",
+        tensor=text,
+        actual=f"{actual}, 0 or 1",
+        expected="0 where something is to be seen, -inf where not",
+        labels=labels + call_labels(event),
+        why="a score that is larger by 1 is e times as likely: what is to be hidden still gets its share",
+        help=help_,
+    )
+
+
+RULE = Rule(
+    code="SD505",
+    name="additive-boolean-mask",
+    severity="error",
+    summary="A mask of truth values, or of ones and zeros, is added to scores.",
+    what="Follows masks of truth values and of ones and zeros to a sum with scores that a softmax normalises, and to "
+    "the float masks of `F.scaled_dot_product_attention` and `nn.MultiheadAttention`, which add them.",
+    why="What is added must be 0 where something is to be seen and hugely negative where not. Ones and zeros shift the "
+    "scores by 1 and hide nothing.",
+    instead="`scores.masked_fill(~keep, float('-inf'))`, or `scores + (1 - mask) * torch.finfo(scores.dtype).min`.",
+    source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (attn_mask: a float mask is added).",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn.functional as F
+
+
+def attend(scores, memory, tokens, pad):
+    keep = tokens != pad
+    weights = F.softmax(scores + keep, dim=-1)  # <- SD505
+    return torch.bmm(weights.unsqueeze(1), memory)
+
+
+torch.manual_seed(0)
+tokens = torch.tensor([[3, 4, 0, 0], [5, 6, 7, 0]])
+result = attend(torch.randn(2, 4), torch.randn(2, 4, 5), tokens, 0)
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn.functional as F
+
+
+def attend(query, key, value):
+    T = query.size(-2)
+    causal = torch.tril(torch.ones(T, T))
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=causal)  # <- SD505
+
+
+torch.manual_seed(0)
+x = torch.randn(2, 4, 5)
+result = attend(x, x, x)
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn.functional as F
+
+
+def attend(scores, memory, tokens, pad):
+    keep = tokens != pad
+    weights = F.softmax(scores.masked_fill(~keep, float("-inf")), dim=-1)
+    return torch.bmm(weights.unsqueeze(1), memory)
+
+
+torch.manual_seed(0)
+tokens = torch.tensor([[3, 4, 0, 0], [5, 6, 7, 0]])
+result = attend(torch.randn(2, 4), torch.randn(2, 4, 5), tokens, 0)
+"""
+        ),
+        Example(
+            """\
+import torch
+import torch.nn.functional as F
+
+
+def attend(query, key, value):
+    T = query.size(-2)
+    causal = torch.tril(torch.ones(T, T))
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=causal.bool())
+
+
+torch.manual_seed(0)
+x = torch.randn(2, 4, 5)
+result = attend(x, x, x)
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
