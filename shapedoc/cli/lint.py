@@ -108,9 +108,8 @@ def _told(request: Request, statistics: bool) -> Report:
     )
     for line in render(report, context):
         click.echo(line, color=True)
-    if request.config.output_format != "json":
-        for error in report.errors:
-            click.echo(f"shapedoc: {error.path}: {error.message}", err=True)
+    for error in report.errors:
+        click.echo(f"shapedoc: {error.path}: {error.message}", err=True)
     return report
 
 
