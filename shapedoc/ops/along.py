@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
-from shapedoc.ops.axes import along, position, positions
+from shapedoc.ops.axes import along, position, positions, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.reduce import summed_kind
@@ -69,6 +71,25 @@ def gumbel_softmax(
     """
     position(at, logits, dim)
     return at.tensor(at.shape(logits), logits, kind="float")
+
+
+@op("torch.diff", "torch.Tensor.diff")
+def diff(at: OpContext, input: Tensor, n: int = 1, dim: int = -1) -> Value:
+    """The differences of neighbours along an axis, n times.
+
+    input (*, m, *) -> (*, m - n, *)
+    Conflict: the axis does not exist; there is none.
+    Source: PyTorch documentation, torch.diff.
+    """
+    at.suffix(input, 1)
+    place = position(at, input, dim)
+    items = at.shape(input).items
+    axis = items[place] if place is not None else None
+    if place is None or not isinstance(axis, Axis):
+        return at.unknown(input, more=0)
+    left = axis.dim - n
+    size = Dim.of(max(left.const, 0)) if left.const is not None else left
+    return at.tensor(replaced(items, place, Axis(size, axis.ids)), input)
 
 
 @op(*named("cumsum cumprod", "torch", "torch.Tensor"))

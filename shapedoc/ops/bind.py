@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Shape
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import (
     Bool,
@@ -269,7 +269,20 @@ def as_tensor(value: Value) -> Tensor:
             tensor = value.as_tensor()
             if tensor is not None:
                 return tensor
+        case Seq(items=items, rest=None) if items:
+            return _of_list(items)
     raise Lost("not a tensor")
+
+
+def _of_list(items: Sequence[Value]) -> Tensor:
+    """A list as NumPy takes it for an array."""
+    parts = [as_tensor(v) for v in items]
+    kinds = {t.kind for t in parts}
+    kind = parts[0].kind if len(kinds) == 1 else "float" if kinds == {"int", "float"} else ""
+    event = max(t.event for t in parts)
+    if len({t.shape.rank for t in parts}) > 1 or parts[0].shape.rank is None:
+        return Tensor(Shape.unknown(), kind=kind, library="numpy", event=event)
+    return Tensor(Shape((Axis(Dim.of(len(items))), *parts[0].shape.items)), kind=kind, library="numpy", event=event)
 
 
 def _tensors(value: Value) -> tuple[Tensor, ...]:

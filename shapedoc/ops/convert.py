@@ -32,7 +32,7 @@ def _identity(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
         "torch.Tensor",
     ),
     *named("detach clone real", "torch"),
-    *named("copy real imag asarray asanyarray", "numpy"),
+    *named("copy real imag", "numpy"),
     *named("copy real", "numpy.ndarray"),
     "copy.copy",
     "copy.deepcopy",

@@ -173,7 +173,7 @@ def arange(at: OpContext, *limits: Value, **settings: Value) -> Value:
     values.update((k if k != "stop" else "end", v) for k, v in settings.items())
     start, end, step = values.get("start", Int(ZERO)), values.get("end"), values.get("step", Int(ONE))
     if end is None or isinstance(end, NoneValue):
-        at.lost("the end is not known")
+        return made(at, (at.fresh(),), "int", dtype_of(settings))
     kind: Kind = "float" if any(isinstance(v, Float) for v in (start, end, step)) else "int"
     size = _counted(at, start, end, step)
     return made(at, (at.fresh() if size is None else at.axis(size),), kind, dtype_of(settings))

@@ -27,6 +27,16 @@ def new_tensor(at: OpContext, input: Tensor, data: Value, **settings: Value) -> 
     return at.tensor(data_shape(at, data), input, kind=kind)
 
 
+@op("torch.Tensor.new")
+def new(at: OpContext, input: Tensor, *data: Value, **settings: Value) -> Value:
+    """A tensor of data, or of these sizes, of another's dtype.
+
+    n, m -> (n, m); ((1, 2), (3, 4)) -> (2, 2)
+    Source: PyTorch 0.3 documentation, torch.Tensor.new.
+    """
+    return _constructed(at, data[0], input.kind)
+
+
 @op(*named("tensor as_tensor asarray from_numpy", "torch"))
 def tensor(at: OpContext, data: Value, **settings: Value) -> Value:
     """A tensor of nested lists of numbers, or of an array.
@@ -37,7 +47,7 @@ def tensor(at: OpContext, data: Value, **settings: Value) -> Value:
     return made(at, data_shape(at, data), data_kind(data), dtype_of(settings))
 
 
-@op("numpy.array")
+@op("numpy.array", "numpy.asarray", "numpy.asanyarray")
 def array(at: OpContext, object: Value, dtype: Value = NONE, **settings: Value) -> Value:
     """An array of nested lists of numbers or of arrays.
 

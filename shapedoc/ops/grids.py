@@ -91,7 +91,8 @@ def meshgrid(at: OpContext, *tensors: Tensor, indexing: Value = NONE, **settings
     """
     axes = []
     for tensor in tensors:
-        own = at.need_rank(tensor, 0, 1)
+        known = at.shape(tensor).rank is not None
+        own = at.need_rank(tensor, 0, 1) if known else at.need_rank(tensor, 1)
         axes.append(own[0] if own else at.axis(1))
     numpy = any(t.library == "numpy" for t in tensors)
     if not isinstance(indexing, Str | NoneValue):

@@ -251,8 +251,6 @@ def _squeezed(at: OpContext, input: Tensor, dim: Value, *, strict: bool) -> Tens
         at.lost("rank unknown")
     items = at.shape(input).items
     loose = [i for i in places if i < len(items) and _unsure(items[i])]
-    if len(loose) > (at.shape(input).run is None):
-        at.lost("it is not known which axes are 1")
     out: list[Axis | Run] = []
     dropped: list[int] = []
     for i, item in enumerate(items):
@@ -266,7 +264,15 @@ def _squeezed(at: OpContext, input: Tensor, dim: Value, *, strict: bool) -> Tens
             out.append(item)
             if strict:
                 at.conflict("impossible-view", [input], axes=(i,), dims=(item.dim,), loud=item.dim.const is not None)
-    return at.tensor(out, input, order=None if loose else _order_without(input, dropped))
+    return at.tensor(_one_run(out), input, order=None if loose else _order_without(input, dropped))
+
+
+def _one_run(items: Sequence[Axis | Run]) -> Sequence[Axis | Run]:
+    """The items with everything between the first run and the last as one run."""
+    runs = [i for i, item in enumerate(items) if isinstance(item, Run)]
+    if len(runs) < 2:
+        return items
+    return (*items[: runs[0]], Run(), *items[runs[-1] + 1 :])
 
 
 def _squeezed_all(at: OpContext, input: Tensor) -> Tensor:

@@ -175,7 +175,7 @@ def numpy_dot(at: OpContext, a: Tensor, b: Tensor) -> Value:
         return product(at, right if left.rank == 0 else left, a, b)
     if right.run is not None and len(right.suffix) < 2:
         at.lost("rank unknown")
-    if left.is_unknown:
+    if not left.suffix:
         at.lost("rank unknown")
     back = 1 if right.rank == 1 else 2
     place = (len(left.items) - 1, len(right.items) - back)
@@ -197,7 +197,7 @@ def inner(at: OpContext, input: Tensor, other: Tensor) -> Value:
     left, right = at.shape(input), at.shape(other)
     if left.rank == 0 or right.rank == 0:
         return product(at, right if left.rank == 0 else left, input, other)
-    if left.is_unknown or right.is_unknown:
+    if not left.suffix or not right.suffix:
         at.lost("rank unknown")
     contract(at, input, other, (len(left.items) - 1, len(right.items) - 1), (left.suffix[-1], right.suffix[-1]))
     kept = (*left.items[:-1], *right.items[:-1])

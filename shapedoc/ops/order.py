@@ -140,6 +140,16 @@ def unique(at: OpContext, input: Tensor, sorted: Value = NONE, return_inverse: b
     return Seq((result, *extra)) if extra else result
 
 
+@op("torch.isin", "numpy.isin")
+def isin(at: OpContext, elements: Tensor, test_elements: Tensor, *options: Value, **settings: Value) -> Value:
+    """Which elements are among others.
+
+    elements (*), test_elements (*k) -> (*), of truth values
+    Source: PyTorch documentation, torch.isin.
+    """
+    return at.tensor(at.shape(elements), elements, kind="bool")
+
+
 @op(*named("bincount", "torch", "torch.Tensor", "numpy"))
 def bincount(at: OpContext, input: Tensor, weights: Value = NONE, minlength: Value = NONE) -> Value:
     """How often each number occurs.

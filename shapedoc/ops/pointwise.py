@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapedoc.core.value import Bool, Dtype, Kind, Str, Tensor, Value
+from shapedoc.core.value import (
+    Bool,
+    DictValue,
+    Dtype,
+    Kind,
+    Layer,
+    Library,
+    NoneValue,
+    Seq,
+    SizeOf,
+    Str,
+    Tensor,
+    Value,
+)
 from shapedoc.ops.axes import positions
+from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.needs import NONE
@@ -48,6 +62,8 @@ def same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
         "numpy",
     ),
     *named("round conj conjugate", "numpy.ndarray"),
+    "torch.relu_",
+    "torch.nn.functional.relu_",
     *named("neg pos invert abs", "operator"),
     *named("relu relu6 hardtanh threshold rrelu", "torch.nn.functional"),
 )
@@ -76,6 +92,8 @@ def unary(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> V
         "torch.nn.functional",
     ),
     *named("dropout selu celu", "torch"),
+    *named("exp_ sigmoid_ tanh_ sqrt_ log_ sin_ cos_", "torch"),
+    *named("elu_ leaky_relu_", "torch.nn.functional"),
     "torch.nn.functional.dropout",
 )
 def unary_float(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
@@ -163,21 +181,28 @@ def binary_float(at: OpContext, input: Tensor, other: Tensor) -> Value:
     return at.tensor(broadcast(at, input, other), like, kind="float")
 
 
+_NO_TENSORS = (NoneValue, Str, Dtype, Seq, DictValue, SizeOf, Library, Layer)
+
+
 @op(
     *named("eq ne lt le gt ge not_equal less less_equal greater greater_equal", "torch", "torch.Tensor"),
     *named("logical_and logical_or logical_xor isclose", "torch", "torch.Tensor", "numpy"),
     *named("equal not_equal less less_equal greater greater_equal", "numpy"),
     *named("eq ne lt le gt ge", "operator"),
 )
-def compare(at: OpContext, input: Tensor, other: Tensor, **settings: Value) -> Value:
-    """Compare elements, after broadcasting.
+def compare(at: OpContext, input: Value, other: Value, **settings: Value) -> Value:
+    """Compare elements, after broadcasting; what is no tensor is compared as Python does.
 
     input (*), other (*) -> their broadcast, of truth values
     Conflict: two sizes meet that differ, and neither is 1.
     Source: PyTorch documentation, torch, comparison ops.
     """
-    _, like = promote((input, other))
-    return at.tensor(broadcast(at, input, other), like, kind="bool")
+    for one, against in ((input, other), (other, input)):
+        if isinstance(one, _NO_TENSORS) and not (isinstance(one, Seq) and isinstance(against, Tensor)):
+            return Bool()
+    left, right = as_tensor(input), as_tensor(other)
+    _, like = promote((left, right))
+    return at.tensor(broadcast(at, left, right), like, kind="bool")
 
 
 @op(*named("equal allclose", "torch", "torch.Tensor"), *named("allclose array_equal array_equiv", "numpy"))

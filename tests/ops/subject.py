@@ -38,7 +38,7 @@ _DTYPES: dict[str, Kind] = {
 
 
 class Hidden:
-    """Takes knowledge of drawn tensors away: some sizes, the leading axes, or the whole shape.
+    """Takes knowledge of drawn tensors away: some sizes, the leading or the trailing axes, or the whole shape.
 
     tensors: what was made, with the shape it really has. numbers: what the hidden sizes are.
     """
@@ -50,8 +50,8 @@ class Hidden:
 
     def shape(self, sizes: Sequence[int]) -> Shape:
         """The shape of a tensor of these sizes, as far as it is shown."""
-        how = self.random.choice(["shown", "sizes", "sizes", "leading", "all"])
-        if len(sizes) < 2 and how in ("leading", "all"):
+        how = self.random.choice(["shown", "sizes", "sizes", "leading", "trailing", "all"])
+        if len(sizes) < 2 and how in ("leading", "trailing", "all"):
             how = "sizes"  # the first axis and the last are taken to be two
         axes: list[Axis | Run] = []
         for n in sizes:
@@ -65,6 +65,8 @@ class Hidden:
             axes = [Run()]
         elif how == "leading":
             axes[: self.random.randint(0, len(axes))] = [Run()]
+        elif how == "trailing":
+            axes[self.random.randint(1, 2) :] = [Run()]
         return Shape(tuple(axes))
 
 

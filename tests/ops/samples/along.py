@@ -30,7 +30,16 @@ def cumulated(draw: Draw) -> Call:
     return Call((T(shape, draw.sampled(["float", "int"])), *([draw.any_axis(len(shape))] if draw.number(0, 3) else [])))
 
 
+def diff(draw: Draw) -> Call:
+    shape = draw.shape(1, 3)
+    axis = draw.any_axis(len(shape))
+    if -len(shape) <= axis < len(shape):
+        shape[axis] = draw.size(least=3)
+    return Call((T(shape), draw.number(1, 2), axis) if draw.maybe() else (T(shape),), symbolic=min(shape) > 1)
+
+
 SAMPLES: dict[str, Sample] = {
+    "torch.diff": diff,
     "torch.cummax": needs_axis,
     "torch.softmax": needs_axis,
     "torch.nn.functional.softmax": softmax,

@@ -71,7 +71,13 @@ def as_real(draw: Draw) -> Call:
     return Call((T(draw.shape(0, 3), "complex"),))
 
 
+def new(draw: Draw) -> Call:
+    call = constructed(draw)
+    return Call((T([2]), *call.args))
+
+
 SAMPLES: dict[str, Sample] = {
+    "torch.Tensor.new": new,
     "torch.Tensor.new_tensor": new_tensor,
     "torch.tensor": tensor,
     "numpy.array": array,

@@ -53,7 +53,12 @@ def bucketize(draw: Draw) -> Call:
     return Call((T(draw.shape(0, 3)), T(draw.sizes(2 if draw.wrong() else 1))))
 
 
+def isin(draw: Draw) -> Call:
+    return Call((T(draw.shape(0, 3)), T(draw.shape(1, 2))))
+
+
 SAMPLES: dict[str, Sample] = {
+    "torch.isin": isin,
     "torch.topk": topk,
     "torch.sort": sort,
     "torch.msort": sort,
