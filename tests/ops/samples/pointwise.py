@@ -22,12 +22,11 @@ def unary(draw: Draw) -> Call:
 
 
 def unary_float(draw: Draw) -> Call:
-    kinds: list[Kind] = (
-        ["float"] if ".functional." in draw.name or draw.name.startswith(("torch.selu", "torch.celu")) else []
-    )
     if "dropout" in draw.name:
         return Call((T(draw.shape(0, 4)), 0.5, draw.maybe()))
-    return Call((T(draw.shape(0, 4), draw.sampled(kinds or list[Kind](("float", "int")))),))
+    # Some take real numbers only.
+    real = ".functional." in draw.name or draw.name.endswith(("selu", "celu", "_"))
+    return Call((T(draw.shape(0, 4), "float" if real else draw.sampled(["float", "int"])),))
 
 
 def unary_bool(draw: Draw) -> Call:
