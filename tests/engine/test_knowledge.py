@@ -17,7 +17,7 @@ FIXTURES = ROOT / "fixtures"
 
 @cache
 def _report(settings: Settings) -> Report:
-    return run(Request((FIXTURES,), Config(root=ROOT, notes=True), settings, jobs=1, cache=False))
+    return run(Request((FIXTURES,), Config(root=ROOT, notes=True), settings, jobs=2, cache=False))
 
 
 def _faults(settings: Settings, folder: str) -> list[Finding]:
