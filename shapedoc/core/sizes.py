@@ -176,7 +176,7 @@ class Sizes:
         if left is not None and right is not None:
             if left != right:
                 return Sameness(Kind.NEVER)
-            if a.const is not None or b.const is not None or _literal_meets(a - b):
+            if a.const is not None or b.const is not None or _literal_meets(a - b) or _called_alike(a, b):
                 return ALWAYS
         elif _never_zero(a - b):
             return Sameness(Kind.NEVER)
@@ -445,6 +445,12 @@ def _cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
             common.append(s)
     shared = Dim({tuple(common): gcd(c, d)})
     return a.divide(shared) or a, b.divide(shared) or b
+
+
+def _called_alike(a: Dim, b: Dim) -> bool:
+    """Whether two sizes that have one number have one name too: those of two objects of one class."""
+    s, t = a.sym, b.sym
+    return s is not None and t is not None and bool(s.name) and (s.name, s.owner) == (t.name, t.owner)
 
 
 def _literal_meets(difference: Dim) -> bool:

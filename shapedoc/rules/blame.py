@@ -14,7 +14,7 @@ from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import Int, Layer
+from shapedoc.core.value import Int, Layer, Seq, Tensor
 from shapedoc.rules.flow import axis_at, graph, shape_at
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "faulty_call",
     "is_constant",
     "layer_of",
+    "operand_of",
     "outside",
     "problems",
     "setting_span",
@@ -114,6 +115,21 @@ def _dims(event: Event) -> Iterator[Dim]:
         yield from (v.dim for v in event.result.config.values() if isinstance(v, Int))
     elif event.shape is not None:
         yield from (axis.dim for axis in event.shape.axes)
+
+
+def operand_of(event: Event, name: str) -> Operand | None:
+    """An operand by name, an element of a list included that was not written out where it is used (``hx[0]``)."""
+    found = event.operand(name)
+    whole, _, rest = name.partition("[")
+    operand = event.operand(whole)
+    number = rest.rstrip("]")
+    if found is not None or operand is None or not isinstance(operand.value, Seq) or not number.isdigit():
+        return found
+    items = operand.value.items
+    value = items[int(number)] if int(number) < len(items) else None
+    if not isinstance(value, Tensor):
+        return None
+    return Operand(name, value, f"{operand.text or value.name or whole}[{number}]", operand.span, value.shape)
 
 
 def setting_span(trace: Trace, layer: Layer, setting: str) -> Span:

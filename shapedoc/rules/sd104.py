@@ -9,8 +9,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.core.value import Tensor
-from shapedoc.rules.blame import axis_of, clearest, faulty_call, problems
+from shapedoc.rules.blame import axis_of, clearest, faulty_call, operand_of, problems
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.joins import Join, join_of, misjoined
 from shapedoc.rules.rule import Example, Rule
@@ -71,7 +70,7 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
-    operands = [event.operand(name) or _item(event, name) for name in problem.operands]
+    operands = [operand_of(event, name) for name in problem.operands]
     if len(operands) != 2 or operands[0] is None or operands[1] is None:
         return None
     shapes = [shape_at(event, operand) for operand in operands]
@@ -83,20 +82,6 @@ def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
     if one is None or other is None or shapes[0] is None or shapes[1] is None:
         return None
     return _Pair(trace, event, problem, one, other, shapes[0], shapes[1])
-
-
-def _item(event: Event, name: str) -> Operand | None:
-    """An element of a list that was not written out where it is joined."""
-    whole, _, rest = name.partition("[")
-    operand = event.operand(whole)
-    items = getattr(operand.value, "items", ()) if operand is not None else ()
-    number = rest.rstrip("]")
-    if operand is None or not number.isdigit() or int(number) >= len(items):
-        return None
-    value = items[int(number)]
-    if not isinstance(value, Tensor):
-        return None
-    return Operand(name, value, value.name or f"{operand.text or whole}[{number}]", operand.span, value.shape)
 
 
 def _found(pair: _Pair, severity: Severity) -> Finding:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis
 from shapedoc.core.span import Label, Span
-from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Int, Layer, Seq, Tensor
-from shapedoc.rules.blame import axis_of, build_call, clearest, faulty_call, layer_of, outside, problems
+from shapedoc.rules.blame import axis_of, build_call, clearest, faulty_call, layer_of, operand_of, outside, problems
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_tainted, source_of
@@ -72,7 +72,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         event, problem = clearest(trace, event, problem)
         layer = layer_of(event)
-        operand = (event.operand(problem.operands[0]) if problem.operands else None) or event.operand("hx")
+        operand = (operand_of(event, problem.operands[0]) if problem.operands else None) or event.operand("hx")
         if layer is None or operand is None or is_tainted(trace, operand):
             continue
         yield _found(_State(trace, event, problem, layer, operand), severity)
@@ -167,8 +167,16 @@ def _tuple(s: _State) -> _Cure | None:
 
 def _passed(s: _State) -> Span | None:
     """Where the state was passed: the call of a class that is sound by itself, else the argument."""
-    call = faulty_call(s.trace, s.event, (_KIND,), driver=True)
+    call = _outer(s)
     return call.span if call is not None else s.operand.span
+
+
+def _outer(s: _State) -> Call | None:
+    """The call of code that is sound by itself, where the state came from outside of it."""
+    call = faulty_call(s.trace, s.event, (_KIND,), driver=True)
+    made = source_of(s.trace, s.operand)
+    inside = call is not None and made is not None and call.id in {c.id for c in made.calls}
+    return None if inside else call
 
 
 def _batch_first(s: _State) -> _Cure | None:
@@ -199,7 +207,7 @@ def _created(s: _State) -> _Cure | None:
 
 def _call(s: _State) -> _Cure | None:
     """The class that the module lies in is sound by itself."""
-    call = faulty_call(s.trace, s.event, (_KIND,), driver=True)
+    call = _outer(s)
     if call is None:
         return None
     built = build_call(s.trace, s.layer, call)

@@ -1,0 +1,181 @@
+"""SD105: tensors with another number of axes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "bmm of a query without its step": """
+class Dot(nn.Module):
+    def forward(self, query, memory):
+        n, t, d = memory.shape
+        n, d = query.shape
+        return torch.bmm(query, memory.transpose(1, 2))  # <- SD105
+""",
+    "bmm of heads": """
+def heads(q, k):
+    n, h, t, d = q.shape
+    return torch.bmm(q, k.transpose(2, 3))  # <- SD105
+""",
+    "three names for four axes": """
+class Patches(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(3, width, 16, 16)
+
+    def forward(self, image):
+        x = self.conv(image)
+        n, t, d = x.shape  # <- SD105
+        return x.view(n, t * d)
+
+Patches(8)(torch.randn(2, 3, 32, 32))
+""",
+    "permute of three axes with four names": """
+class Rnn(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.rnn = nn.GRU(width, width)
+
+    def forward(self, x):
+        t, n, d = x.shape
+        out, _ = self.rnn(x)
+        return out.permute(1, 0, 2, 3)  # <- SD105
+""",
+    "an index too many": """
+def last(memory):
+    n, t, d = memory.shape
+    pooled = memory.mean(dim=1)
+    return pooled[:, -1, :]  # <- SD105
+""",
+    "a step for a module that takes sequences": """
+class Writer(nn.Module):
+    def __init__(self, vocab, width, hidden):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, width)
+        self.rnn = nn.GRU(width, hidden, batch_first=True)
+        self.hidden = hidden
+
+    def forward(self, token):
+        n = token.size(0)
+        x = self.embed(token)
+        return self.rnn(x, torch.zeros(1, n, self.hidden))  # <- SD105
+
+Writer(20, 8, 6)(torch.zeros(4, dtype=torch.long))
+""",
+    "einsum with a letter too few": """
+def scores(q, k):
+    n, h, t, d = q.shape
+    return torch.einsum("btd,bsd->bts", q, k)  # <- SD105
+""",
+    "t of a batch": """
+def gram(x):
+    n, t, d = x.shape
+    return x @ x.t()  # <- SD105
+""",
+}
+
+RIGHT = {
+    "matmul of any rank": """
+def attend(q, k, v):
+    return (q @ k.transpose(-2, -1)).softmax(-1) @ v
+
+attend(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8))
+attend(torch.randn(2, 5, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8))
+""",
+    "rank that a branch decides": """
+def batched(x):
+    if x.dim() == 2:
+        x = x.unsqueeze(0)
+    n, t, d = x.shape
+    return torch.bmm(x, x.transpose(1, 2))
+
+batched(torch.randn(5, 8))
+batched(torch.randn(2, 5, 8))
+""",
+    "unpacking with a star": """
+def merge(x):
+    *lead, h, d = x.shape
+    return x.reshape(*lead, h * d)
+
+merge(torch.randn(2, 5, 4, 8))
+merge(torch.randn(5, 4, 8))
+""",
+    "an unbatched sequence": """
+rnn = nn.LSTM(8, 6)
+out, (h, c) = rnn(torch.randn(5, 8))
+t, d = out.shape
+""",
+    "NumPy steps": """
+def step(state, memory):
+    scores = memory @ state
+    t, = scores.shape
+    return np.exp(scores) / np.exp(scores).sum()
+
+step(np.zeros(4), np.zeros((7, 4)))
+""",
+    "rows of a batch": """
+def each(batch):
+    out = []
+    for row in batch:
+        t, d = row.shape
+        out.append(row.mean(0))
+    return torch.stack(out)
+
+each(torch.randn(3, 5, 8))
+""",
+    "sizes by index": """
+def sizes(x):
+    n, t = x.shape[0], x.shape[1]
+    n, t = x.shape[:2]
+    return x.view(n * t, -1)
+
+sizes(torch.randn(2, 5, 8))
+""",
+    "one axis from an ellipsis": """
+def last(x):
+    return x[..., -1, :]
+
+last(torch.randn(5, 8))
+last(torch.randn(2, 5, 8))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD105", "SD107", "SD111") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD105", "SD107", "SD111") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["bmm of a query without its step"], "SD105") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD105] wrong-rank: `bmm` needs 3 axes, `query` has 2
+  --> model.py:11:26
+   |
+10 |         n, d = query.shape
+   |         ------------------ its 2 axes are named here
+11 |         return torch.bmm(query, memory.transpose(1, 2))  # <- SD105
+   |                          ^^^^^ query is (n, d)
+   = why: bmm multiplies one batch of matrices and broadcasts nothing: both are (b, n, m) and (b, m, p)
+   = help: query.unsqueeze(1), or matmul, which broadcasts
+   = more: shapedoc explain SD105
+"""
