@@ -171,7 +171,7 @@ def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: 
 
 
 def _as_config(m: Machine, value: Value) -> Value:
-    if isinstance(value, Symbolic) and value.size:
+    if isinstance(value, Symbolic) and not value.used_as_tensor:
         return value.as_int()
     return value
 

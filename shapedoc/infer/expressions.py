@@ -23,7 +23,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.infer import attributes, numbers
 from shapedoc.infer.builtins import BUILTINS
-from shapedoc.infer.join import join, snapshot
+from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import EVALUATE, Arg, Machine
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import truth
@@ -307,7 +307,7 @@ def ifexp(m: Machine, node: ir.IfExp) -> Value:
 
     def walk(branch: ir.Expr) -> Callable[[], str]:
         def run() -> str:
-            values.append(m.eval(branch))
+            values.append(settled(m.sizes, m.eval(branch)))
             return ""
 
         return run

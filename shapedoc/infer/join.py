@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Instance, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
-__all__ = ["State", "join", "join_states", "snapshot"]
+__all__ = ["State", "join", "join_states", "settled", "snapshot"]
 
 Where = ir.Stmt | ir.Expr | None
 
@@ -67,15 +69,34 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
     names = {n: None for s in going for n in s.variables}
     for name in names:
         values = [s.variables.get(name) for s in going]
+        if any(v is not values[0] for v in values):
+            values = [v and settled(s.sizes, v) for s, v in zip(going, values, strict=True)]
         # Where a branch does not set it, no program that goes on from there may use it.
         machine.frame.variables[name] = join(machine, [v for v in values if v is not None], node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
     for key, attributes in keys.items():
         old = attributes.get(key[1])
-        values = [s.attributes[key][1] if key in s.attributes else old for s in going]
+        values = [settled(s.sizes, s.attributes[key][1]) if key in s.attributes else old for s in going]
         machine.journal.append((attributes, key[1], old))
         attributes[key[1]] = join(machine, [v for v in values if v is not None], node)
     return ""
+
+
+def settled(sizes: Sizes, value: Value) -> Value:
+    """A value with all put in that is known where it was made, before it is forgotten where branches meet."""
+    match value:
+        case Tensor():
+            shape = sizes.shape(value.shape)
+            return value if shape is value.shape else replace(value, shape=shape)
+        case Int():
+            dim = sizes.resolve(value.dim)
+            return value if dim is value.dim else Int(dim, value.name)
+        case Seq():
+            items = tuple(settled(sizes, v) for v in value.items)
+            if all(a is b for a, b in zip(items, value.items, strict=True)):
+                return value
+            return Seq(items, value.kind, value.rest, value.length, value.names)
+    return value
 
 
 def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value:

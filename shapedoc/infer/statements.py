@@ -23,7 +23,7 @@ from shapedoc.core.value import (
 from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.join import State, join_states, snapshot
+from shapedoc.infer.join import State, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.subscripts import key_of, settle_index
@@ -226,7 +226,7 @@ def expression(m: Machine, node: ir.ExprStmt) -> Signal:
 @executor(ir.Return)
 def returning(m: Machine, node: ir.Return) -> Signal:
     value = m.eval(node.value) if node.value is not None else NoneValue()
-    m.frame.returned.append(value)
+    m.frame.returned.append(settled(m.sizes, value))
     if m.after_assign is not None:
         m.after_assign(m, node)
     return "return"

@@ -157,3 +157,18 @@ def test_the_last_axis_may_be_one_that_is_counted_from_the_front() -> None:
             return x.permute(0, 2, 1, 3)
         """
     assert problems(program) == []
+
+
+def test_what_a_branch_learnt_of_its_values_is_kept_where_branches_meet() -> None:
+    check(
+        """
+        import torch
+
+        def step(x, cache=None):
+            B, T, d = x.shape
+            if cache is not None:
+                x = torch.cat((cache, x), dim=1)
+            return x.transpose(0, 2)  #: (d, ?, B)
+        """,
+        "step",
+    )
