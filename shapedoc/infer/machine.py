@@ -411,7 +411,7 @@ def replace_tensor(tensor: Tensor) -> Tensor:
         tensor.library,
         learned=tensor.learned,
         order=tensor.order,
-        source=tensor.source if tensor.source == "packed" else "",
+        source=tensor.source if tensor.source.startswith("packed sequence") else "",
         number=tensor.number,
     )
 

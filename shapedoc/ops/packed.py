@@ -1,7 +1,7 @@
 """Packed sequences: batches of sequences of several lengths without their padding.
 
-A packed sequence is a Tensor whose source is "packed"; its shape is that of the padded sequence, time first:
-(T, B, *). What torch keeps in it instead, one row for every step of every sequence, has no such axes.
+A packed sequence is a Tensor whose source says so, `PACKED` or `PACKED_BATCH_FIRST`; its shape is that of the padded
+sequence, (T, B, *) or (B, T, *). What torch keeps instead, one row for every step of every sequence, has no such axes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,20 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import op
 
-__all__ = ["pack_padded_sequence", "pad_packed_sequence"]
+__all__ = ["PACKED", "PACKED_BATCH_FIRST", "is_packed", "pack_padded_sequence", "pad_packed_sequence"]
+
+# No name of a parameter, which may stand there as well, has a blank in it.
+PACKED, PACKED_BATCH_FIRST = "packed sequence", "packed sequence, batch first"
+
+
+def is_packed(value: Value) -> bool:
+    """Whether a value is a packed sequence."""
+    return isinstance(value, Tensor) and value.source in (PACKED, PACKED_BATCH_FIRST)
 
 
 @op("torch.nn.utils.rnn.pack_padded_sequence")
@@ -29,16 +38,25 @@ def pack_padded_sequence(
     Conflict: fewer than two axes; another number of lengths than sequences.
     Source: PyTorch documentation, torch.nn.utils.rnn.pack_padded_sequence.
     """
-    first, second = at.prefix(input, 2)
-    batch, time = (first, second) if batch_first else (second, first)
-    at.sizes.mark(batch, "batch", at.line)
-    at.sizes.mark(time, "time", at.line)
+    leading = _leading(at, input)
     count = _count(at, lengths)
-    if count is not None:
-        _same_batch(at, input, batch, count, 0 if batch_first else 1)
-    packed = at.tensor((time, batch, *at.shape(input).items[2:]), input)
-    packed.source = "packed"
+    if len(leading) == 2:
+        at.sizes.mark(leading[0 if batch_first else 1], "batch", at.line)
+        at.sizes.mark(leading[1 if batch_first else 0], "time", at.line)
+    if count is not None and len(leading) > (not batch_first):
+        position = 0 if batch_first else 1
+        _same_batch(at, input, leading[position], count, position)
+    packed = at.tensor(at.shape(input), input)
+    packed.source = PACKED_BATCH_FIRST if batch_first else PACKED
     return packed
+
+
+def _leading(at: OpContext, input: Tensor) -> tuple[Axis, ...]:
+    """The first two axes, or fewer where they cannot be told from the last."""
+    try:
+        return at.prefix(input, 2)
+    except Lost:
+        return at.prefix(input, 1)
 
 
 def _count(at: OpContext, lengths: Value) -> Dim | None:
@@ -80,16 +98,20 @@ def pad_packed_sequence(
     the longest sequence, which is the same wherever nothing was padded beyond need.
     Source: PyTorch documentation, torch.nn.utils.rnn.pad_packed_sequence.
     """
-    if not isinstance(sequence, Tensor) or sequence.source != "packed":
+    if not isinstance(sequence, Tensor) or not is_packed(sequence):
         at.lost("packed elsewhere")
-    first, second = at.prefix(sequence, 2)
-    time: Axis | Run = first
-    batch: Axis | Run = second
-    rest = at.shape(sequence).items[2:]
-    if isinstance(total_length, Int):
-        time = at.axis(total_length.dim)
-    padded = at.tensor((batch, time, *rest) if batch_first else (time, batch, *rest), sequence)
-    return Seq((padded, at.tensor((batch,), sequence, kind="int")))
+    items = at.shape(sequence).items
+    was_first = sequence.source == PACKED_BATCH_FIRST
+    if was_first != batch_first or isinstance(total_length, Int):
+        first, second = at.prefix(sequence, 2)
+        batch, time = (first, second) if was_first else (second, first)
+        if isinstance(total_length, Int):
+            time = at.axis(total_length.dim)
+        items = (*((batch, time) if batch_first else (time, batch)), *at.shape(sequence).items[2:])
+    padded = at.tensor(items, sequence)
+    found = items[0 if batch_first else 1] if len(items) > 1 else None
+    batch_axis = found if isinstance(found, Axis) else at.fresh()
+    return Seq((padded, at.tensor((batch_axis,), sequence, kind="int")))
 
 
 @op("torch.nn.utils.rnn.pack_sequence")
@@ -102,7 +124,7 @@ def pack_sequence(at: OpContext, sequences: Value, enforce_sorted: Value | None 
     """
     time, batch, rest, like = _listed(at, sequences)
     packed = at.tensor((time, batch, *rest), like)
-    packed.source = "packed"
+    packed.source = PACKED
     return packed
 
 

@@ -1,7 +1,6 @@
 """Recurrent modules: RNN, GRU, LSTM.
 
-A packed sequence is a Tensor whose source is "packed" and whose shape is that of the padded sequence, time first; see
-`shapedoc.ops.packed`.
+A packed sequence is a Tensor whose shape is that of the padded sequence; see `shapedoc.ops.packed`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.packed import PACKED_BATCH_FIRST, is_packed
 from shapedoc.ops.registry import layer
 from shapedoc.ops.settings import expect, flag, number, weight
 from shapedoc.ops.states import Stack, check_state, one_state, stack_of, two_states
@@ -96,19 +96,22 @@ def _run(
     at: OpContext, layer: Layer, stack: Stack, input: Tensor, states: tuple[Tensor, ...] | list[Tensor]
 ) -> tuple[Tensor, tuple[Axis | Run, ...]]:
     """The output, and what stands between the first and the last axis of a state: the batch, or nothing."""
-    packed = input.source == "packed"
+    packed = is_packed(input)
     _learn_rank(at, input, states, packed)
     lead, last = at.leading(input)
     if last is not None:
         at.sizes.mark(expect(at, input, -1, stack.input, "input_size"), "feature", at.line)
     output = at.tensor((*lead, stack.last_axis(at)), input, kind="float")
-    output.source = "packed" if packed else ""
-    return output, _middle(at, lead, False if packed else flag(layer, "batch_first"))
+    if not packed:
+        return output, _middle(at, lead, flag(layer, "batch_first"))
+    output.source = input.source
+    return output, _middle(at, lead, input.source == PACKED_BATCH_FIRST)
 
 
 def _learn_rank(at: OpContext, input: Tensor, states: tuple[Tensor, ...] | list[Tensor], packed: bool) -> None:
     shape = at.shape(input)
     if packed:
+        at.need_rank(input, 3)
         return
     if shape.run is None or len(shape.axes) >= 3:
         at.need_rank(input, 2, 3)

@@ -67,8 +67,9 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
     patches = window.kernel == window.stride and window.padding == 0 and window.dilation == 1
     if window.span.const is None and room.const is None and not patches and (room.value is None or window.stride == 1):
         # Whether a padding is half of it, or the window covers the axis, is not said by the names.
-        known = room.value is not None
-        return Dim.of(Sym(value=room.value + 1, origin="steps")) if known else at.sizes.fresh(line=at.line)
+        if room.value is None:
+            return at.sizes.fresh(line=at.line)
+        return Dim.of(Sym(value=room.value + 1, origin="steps"))
     if window.stride == 1:
         return room + 1
     whole = room.divide(window.stride)

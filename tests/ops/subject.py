@@ -27,9 +27,10 @@ from shapedoc.core.value import (
 from shapedoc.core.verdict import Conflict, Lost, Unknown, Verdict
 from shapedoc.ops import Arguments, evaluate, find, find_layer
 from shapedoc.ops.bind import build_layer
+from shapedoc.ops.packed import PACKED, PACKED_BATCH_FIRST
 from tests.ops.drawing import Call, D, L, Packed, T, dim_of
 
-__all__ = ["Answer", "Hidden", "answer", "contradiction", "difference", "named", "values", "veiled"]
+__all__ = ["Answer", "Hidden", "answer", "contradiction", "difference", "laid_out", "named", "values", "veiled"]
 
 _DTYPES: dict[str, Kind] = {
     "bool": "bool", "bool_": "bool", "complex64": "complex", "float16": "float", "float32": "float",
@@ -159,9 +160,8 @@ def _value(value: object, numpy: bool, names: bool) -> Value:
         case Packed(padded=padded, batch_first=batch_first):
             tensor = _value(padded, numpy, names)
             assert isinstance(tensor, Tensor)
-            first, second, *rest = tensor.shape.items
-            items = (second, first, *rest) if batch_first else tensor.shape.items
-            return Tensor(Shape(items), kind=tensor.kind, source="packed")
+            tensor.source = PACKED_BATCH_FIRST if batch_first else PACKED
+            return tensor
         case L(kind=kind, init=init, options=options):
             entry = find_layer(kind)
             assert entry is not None
@@ -202,6 +202,11 @@ def veiled(value: Value, hidden: Hidden) -> Value:
             return Seq(tuple(veiled(v, hidden) for v in items), value.kind)
         case _:
             return value
+
+
+def laid_out(value: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The real sizes of a packed sequence, which come time first, in the order that the value has."""
+    return (shape[1], shape[0], *shape[2:]) if value.source == PACKED_BATCH_FIRST else shape
 
 
 def contradiction(ours: Answer, shape: Shape, real: Sequence[int]) -> str:
@@ -246,6 +251,7 @@ def _tensor_difference(ours: Answer, value: Value, shape: tuple[int, ...], kind:
         return ""
     if not isinstance(value, Tensor):
         return f"{type(value).__name__}, not a tensor of shape {shape}"
+    shape = laid_out(value, shape)
     known = ours.sizes.shape(value.shape)
     if known.rank is None:
         return "" if data else f"rank unknown, not {shape}"

@@ -17,7 +17,7 @@ from shapedoc.core.value import Seq, Tensor
 from shapedoc.ops import table
 from tests.ops.drawing import Call, Draw, Sample
 from tests.ops.oracle import Raised, Result, Shaped, real, real_layer
-from tests.ops.subject import Answer, Hidden, answer, contradiction, difference
+from tests.ops.subject import Answer, Hidden, answer, contradiction, difference, laid_out
 
 # Rounds for each name of an op: many for one that has few, and so many at least.
 ROUNDS, LEAST = 30, 8
@@ -140,7 +140,9 @@ def said(ours: Answer) -> str:
 def falsehood(ours: Answer, value: object, theirs: object) -> str:
     """How a value contradicts the real result, or ""."""
     if isinstance(theirs, Shaped):
-        return contradiction(ours, value.shape, theirs.shape) if isinstance(value, Tensor) else ""
+        if not isinstance(value, Tensor):
+            return ""
+        return contradiction(ours, value.shape, laid_out(value, theirs.shape))
     if not isinstance(theirs, tuple) or not isinstance(value, Seq):
         return ""
     if value.rest is None and len(value.items) != len(theirs):

@@ -15,6 +15,7 @@ from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, V
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.ops import Arguments, evaluate, find, find_layer
 from shapedoc.ops.bind import build_layer
+from shapedoc.ops.packed import is_packed
 
 B, T, S, D, H = (Dim.of(Sym(name)) for name in "BTSDH")
 
@@ -107,7 +108,7 @@ def test_a_packed_sequence_comes_back_in_either_layout() -> None:
     packed = call(sizes, "torch.nn.utils.rnn.pack_padded_sequence", x, lengths, batch_first=Bool(True)).value
     output, h_n = pair(forward(sizes, "torch.nn.GRU", [Int(D), Int(H)], packed))
     assert isinstance(output, Tensor)
-    assert output.source == "packed"
+    assert is_packed(output)
     assert axes_of(h_n)[1] is x.shape.axes[0]
     padded, counted = pair(call(sizes, "torch.nn.utils.rnn.pad_packed_sequence", output, batch_first=Bool(True)))
     assert axes_of(padded)[:2] == x.shape.axes[:2]

@@ -1,4 +1,4 @@
-"""Of a call that works nothing false is said, whatever is hidden of its arguments: shapes, sizes, flags, whole lists."""
+"""Of a call that works nothing false is said, whatever is hidden of its arguments: shapes, sizes, flags, lists."""
 
 from __future__ import annotations
 
