@@ -45,7 +45,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     into = problem.detail.get("into", "")
     met = after.axes[int(into)] if into.isdigit() and int(into) < len(after.axes) else before.axes[problem.axes[0]]
     torn = before.axes[problem.axes[0]], met
-    if _numbers_only(event, before, after):
+    if _numbers_only(event, before, after) or _is_assumed(before) or _is_assumed(after):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
@@ -69,19 +69,28 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
 
 
 def _severity(trace: Trace, operand: Operand, before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
-    """A size that nobody named may be 1, and then nothing is torn: unless the view exchanges the tensor's own sizes.
-
-    Relative positions are shifted by views of a padded tensor, on purpose.
-    """
+    """A size that nobody named may be 1, and then nothing is torn: unless the view exchanges the tensor's own sizes."""
+    if _is_shifted(trace, operand):
+        return "note"
     if all(a.dim.named or a.dim.const is not None for a in torn):
         return "error"
     own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
+    return "warning" if own else "note"
+
+
+def _is_assumed(shape: Shape) -> bool:
+    """Whether a size is a quotient of which it was assumed that it divides: of more than one size over another."""
+    origins = (s.origin for a in shape.axes for s in a.dim.syms)
+    return any(o.startswith("exact ") and any(c in o.partition(" // ")[0] for c in "*+") for o in origins)
+
+
+def _is_shifted(trace: Trace, operand: Operand) -> bool:
+    """Whether a tensor was padded before: relative positions are shifted by views of a padded tensor, on purpose."""
     made = graph(trace).producer(operand.value)
     through = SHAPING | names("cat pad concat new_zeros")
-    padded = made is not None and any(
-        e.short in ("cat", "pad") for e in graph(trace).back(made, lambda e: e.short in through)
+    return made is not None and any(
+        e.short in ("cat", "pad", "concat") for e in graph(trace).back(made, lambda e: e.short in through)
     )
-    return "warning" if own and not padded else "note"
 
 
 def _numbers_only(event: Event, before: Shape, after: Shape) -> bool:

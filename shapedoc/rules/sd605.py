@@ -1,0 +1,206 @@
+"""SD605 repeat-order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Axis
+from shapedoc.core.sizes import Kind
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.elementwise import ELEMENTWISE
+from shapedoc.rules.flow import shape_at
+from shapedoc.rules.outer import who_made
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
+
+__all__ = ["RULE"]
+
+_REPEATS = names("repeat repeat_interleave tile")
+_PRODUCTS = names("matmul bmm")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """Two joined axes that meet: `ours` was made by the copying op `made`."""
+
+    event: Event
+    ours: Operand
+    theirs: Operand
+    axis: Axis
+    other: Axis
+    made: Event
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    groups: list[_Pair] = []
+    for event in sorted(trace.events, key=lambda e: len(e.calls)):
+        for pair in _pairs(trace, event):
+            if pair.made.span in seen:
+                continue
+            grouped = event.short in _PRODUCTS and (_is_grouped(pair) or any(_is_like(pair, g) for g in groups))
+            if grouped:
+                groups.append(pair)
+            if grouped or _reversed(pair):
+                seen.add(pair.made.span)
+                yield _found(trace, pair, certain=not grouped)
+
+
+def _pairs(trace: Trace, event: Event) -> Iterator[_Pair]:
+    """The axes that meet in an event and of which one holds copies."""
+    skipped = 2 if event.short in _PRODUCTS else 0
+    if not skipped and event.short not in ELEMENTWISE:
+        return
+    operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
+    for ours in operands:
+        for theirs in operands:
+            a, b = shape_at(event, ours), shape_at(event, theirs)
+            if ours is theirs or a is None or b is None or a.rank is None or b.rank is None:
+                continue
+            for back in range(-min(a.rank, b.rank), -skipped):
+                axis, other = a.axes[back], b.axes[back]
+                if len(axis.factors) < 2 or other.dim == ONE or axis.same(other):
+                    continue
+                made = who_made(trace, ours, axis)
+                if made is not None and made.short in _REPEATS and not made.span.path:
+                    yield _Pair(event, ours, theirs, axis, other, made)
+
+
+def _flat(axis: Axis) -> list[Axis]:
+    return [f for factor in axis.factors for f in _flat(factor)] if len(axis.factors) > 1 else [axis]
+
+
+def _reversed(pair: _Pair) -> bool:
+    """Whether a size is the outer factor of one axis and the inner factor of the other."""
+    ours, theirs = _flat(pair.axis), _flat(pair.other)
+    if len(ours) != 2 or len(theirs) != 2 or pair.event.sizes is None:
+        return False
+    (a, b), (c, d) = ([pair.event.sizes.resolve(f.dim) for f in side] for side in (ours, theirs))
+    crossed = (a == d and _counts(a)) or (b == c and _counts(b)) or ours[1].same(theirs[0]) or ours[0].same(theirs[1])
+    straight = a == c or b == d or ours[0].same(theirs[0]) or ours[1].same(theirs[1])
+    return crossed and not straight
+
+
+def _counts(dim: Dim) -> bool:
+    return bool(dim.syms) or (dim.const or 0) > 1
+
+
+def _is_grouped(pair: _Pair) -> bool:
+    """Whether keys and values of groups were repeated as a whole, so that neighbouring query heads share none."""
+    sizes, factors = pair.event.sizes, _flat(pair.axis)
+    if sizes is None or len(factors) != 2 or pair.made.short == "repeat_interleave" or len(pair.other.factors) > 1:
+        return False
+    if pair.axis.ids and pair.other.dim.const is not None and pair.other.dim.value is None:
+        return False
+    copies, groups = (sizes.resolve(f.dim) for f in factors)
+    if not copies.named or not groups.named:
+        return False
+    shape = shape_at(pair.event, pair.ours)
+    if shape is None or shape.rank != 4 or shape.axes[1] is not pair.axis:
+        return False
+    return sizes.compare(pair.axis.dim, pair.other.dim).kind is Kind.ALWAYS
+
+
+def _is_like(pair: _Pair, other: _Pair) -> bool:
+    """Whether values were repeated as the keys were."""
+    if pair.made.short != other.made.short or pair.made.function != other.made.function:
+        return False
+    return [f.dim for f in _flat(pair.axis)] == [f.dim for f in _flat(other.axis)]
+
+
+def _found(trace: Trace, pair: _Pair, *, certain: bool) -> Finding:
+    event, sizes, made = pair.event, pair.event.sizes, pair.made
+    assert sizes is not None
+    copied = next(iter(tensor_operands(made)), None)
+    text = text_of(trace, copied)
+    order = [sizes.show(f.dim) for f in _flat(pair.axis)]
+    theirs = [sizes.show(f.dim) for f in _flat(pair.other)]
+    ours = " x ".join(f"`{o}`" for o in order)
+    right = " x ".join(f"`{o}`" for o in (theirs if len(theirs) > 1 else order[::-1]))
+    instead = "repeat" if made.short == "repeat_interleave" else "repeat_interleave"
+    beside = text_of(trace, pair.theirs)
+    return finding(
+        trace,
+        made,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error" if certain else "warning",
+        message=f"`{made.short}` orders the copies of {text} as {ours}, where {beside} is ordered as {right}",
+        tensor=text,
+        actual=shape_text(made, made.shape),
+        expected=f"the axis in the order {right}",
+        labels=label(event.span, f"{text_of(trace, pair.ours)} meets {beside} here") + call_labels(made),
+        why="the sizes agree and the order does not: element i of one belongs to another element than i of the other",
+        help=_help(made, instead),
+    )
+
+
+def _help(made: Event, instead: str) -> str:
+    if made.op.startswith("einops"):
+        return "exchange the two names inside the parentheses of the pattern"
+    return f"use `{instead}`, which keeps {'copies of one element together' if instead != 'repeat' else 'whole copies together'}"
+
+
+RULE = Rule(
+    code="SD605",
+    name="repeat-order",
+    severity="error",
+    summary="Copies are made in another order than that of the tensor they meet.",
+    what="Remembers of which sizes an axis was joined or repeated, and in which order, and compares the two where such "
+    "axes meet. Keys and values whose groups are repeated as a whole (`k.repeat(1, n_rep, 1, 1)`) for grouped queries "
+    "are a warning.",
+    why="`B*H` and `H*B` are one number and two orders. A mask repeated as `(H, B)` beside scores laid out as `(B, H)` "
+    "masks sentences with each other's padding; nothing raises.",
+    instead="`repeat_interleave` keeps the copies of one element together, `repeat` puts whole copies one after another.",
+    source="PyTorch documentation, torch.Tensor.repeat, torch.repeat_interleave; Ainslie et al. 2023 (grouped queries).",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def masked(x, mask, n_heads):
+    batch_size, T, d_model = x.shape
+    x = x.view(batch_size, T, n_heads, d_model // n_heads).transpose(1, 2)
+    x = x.reshape(batch_size * n_heads, T, d_model // n_heads)
+    scores = x @ x.transpose(1, 2)
+    mask = mask.repeat(n_heads, 1)  # <- SD605
+    return scores.masked_fill(mask.unsqueeze(1), -1e9)
+
+
+torch.manual_seed(0)
+mask = torch.tensor([[False, False, True], [False, True, True]])
+result = masked(torch.randn(2, 3, 8), mask, 4)
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def masked(x, mask, n_heads):
+    batch_size, T, d_model = x.shape
+    x = x.view(batch_size, T, n_heads, d_model // n_heads).transpose(1, 2)
+    x = x.reshape(batch_size * n_heads, T, d_model // n_heads)
+    scores = x @ x.transpose(1, 2)
+    mask = mask.repeat_interleave(n_heads, dim=0)
+    return scores.masked_fill(mask.unsqueeze(1), -1e9)
+
+
+torch.manual_seed(0)
+mask = torch.tensor([[False, False, True], [False, True, True]])
+result = masked(torch.randn(2, 3, 8), mask, 4)
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
