@@ -16,6 +16,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor
 from shapedoc.rules.flow import axis_at, graph, shape_at
+from shapedoc.rules.wording import text_of
 
 __all__ = [
     "axis_of",
@@ -117,7 +118,7 @@ def _dims(event: Event) -> Iterator[Dim]:
         yield from (axis.dim for axis in event.shape.axes)
 
 
-def operand_of(event: Event, name: str) -> Operand | None:
+def operand_of(trace: Trace, event: Event, name: str) -> Operand | None:
     """An operand by name, an element of a list included that was not written out where it is used (``hx[0]``)."""
     found = event.operand(name)
     whole, _, rest = name.partition("[")
@@ -129,7 +130,7 @@ def operand_of(event: Event, name: str) -> Operand | None:
     value = items[int(number)] if int(number) < len(items) else None
     if not isinstance(value, Tensor):
         return None
-    return Operand(name, value, f"{operand.text or value.name or whole}[{number}]", operand.span, value.shape)
+    return Operand(name, value, f"{text_of(trace, operand)}[{number}]", operand.span, value.shape)
 
 
 def setting_span(trace: Trace, layer: Layer, setting: str) -> Span:

@@ -9,6 +9,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, operand_of, problems
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.joins import Join, join_of, misjoined
@@ -70,7 +71,7 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
-    operands = [operand_of(event, name) for name in problem.operands]
+    operands = [operand_of(trace, event, name) for name in problem.operands]
     if len(operands) != 2 or operands[0] is None or operands[1] is None:
         return None
     shapes = [shape_at(event, operand) for operand in operands]
@@ -153,19 +154,22 @@ def _rank(pair: _Pair) -> _Cure:
 
 
 def _missing_place(low: _Pair) -> int | None:
-    """Where one new axis makes the sizes agree."""
+    """Where one new axis, which is not the joined one, makes the others agree."""
     ours, theirs = low.shape.axes, low.theirs.axes
     if len(theirs) != len(ours) + 1:
         return None
-    best = None
+    dim = low.event.value("dim")
+    number = dim.value if isinstance(dim, Int) else None
+    joined = number % len(theirs) if number is not None and low.event.short != "stack" else None
+    best: tuple[int, int] = (0, 1 if len(theirs) == 3 and joined != 1 else -1)
     for place in range(len(theirs) - 1, -1, -1):
-        rest = theirs[:place] + theirs[place + 1 :]
-        agree = sum(equal(low.event, a, b) for a, b in zip(ours, rest, strict=True))
-        if best is None or agree > best[0]:
-            best = (agree, place)
-    if best is None or best[0] == 0:
-        return 1 if len(theirs) == 3 else None
-    return best[1]
+        if place == joined:
+            continue
+        rest = [axis for k, axis in enumerate(theirs) if k != place]
+        kept = [k for k in range(len(theirs)) if k != place]
+        pairs = [(a, b) for a, b, k in zip(ours, rest, kept, strict=True) if k != joined]
+        best = max(best, (sum(equal(low.event, a, b) for a, b in pairs), place), key=lambda found: found[0])
+    return best[1] if best[1] >= 0 else None
 
 
 # -- sizes

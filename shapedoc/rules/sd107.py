@@ -72,7 +72,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         event, problem = clearest(trace, event, problem)
         layer = layer_of(event)
-        operand = (operand_of(event, problem.operands[0]) if problem.operands else None) or event.operand("hx")
+        operand = (operand_of(trace, event, problem.operands[0]) if problem.operands else None) or event.operand("hx")
         if layer is None or operand is None or is_tainted(trace, operand):
             continue
         yield _found(_State(trace, event, problem, layer, operand), severity)
@@ -229,8 +229,8 @@ def _argument(s: _State) -> _Cure:
         return _Cure(None, f"{text}.unsqueeze(0)" if rank == 2 else f"bring {s.text} to three axes")
     axis = s.axis
     source = _bidirectional(s)
-    if s.part == "layers" and rank == 3 and axis is not None:
-        swapped = shape is not None and axis_of(s.event, s.operand, 1) is not None and _swapped(s)
+    if s.part == "layers" and axis is not None:
+        swapped = rank == 3 and _swapped(s)
         if swapped:
             return _Cure(None, exchanged(s.trace, s.event, s.operand, 0, 1))
         if source is not None:

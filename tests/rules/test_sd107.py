@@ -218,13 +218,15 @@ MESSAGE = """\
 error[SD107] mismatched-recurrent-state: `writer` needs a hidden state whose layers times directions size is `1`, got `2`
   --> model.py:15:36
    |
+10 |         self.reader = nn.LSTM(width, hidden, bidirectional=True)
+   |                       ------------------------------------------ this encoder has two directions, each with a state of its own
 11 |         self.writer = nn.LSTM(width, hidden)
    |                       ---------------------- LSTM is built here
 14 |         _, state = self.reader(source)
-   |                    ------------------- hx[0] is (2, ..., hidden)
+   |                    ------------------- state[0] is (2, ..., hidden)
 15 |         return self.writer(target, state)[0]  # <- SD107
-   |                                    ^^^^^ hx[0] is (2, ..., hidden)
+   |                                    ^^^^^ state[0] is (2, ..., hidden)
    = why: the state of a recurrent module is (layers * directions, batch, hidden_size), also with batch_first=True
-   = help: make hx[0]
+   = help: join the two directions, torch.cat((state[0][0::2], state[0][1::2]), dim=-1), and map them to one
    = more: shapedoc explain SD107
 """

@@ -1,0 +1,191 @@
+"""SD102: sizes that meet element by element."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "two maps of other sizes": """
+class Additive(nn.Module):
+    def __init__(self, d_s, d_h, units):
+        super().__init__()
+        self.a = nn.Linear(d_s, units)
+        self.b = nn.Linear(d_h, d_h)  # <- SD102
+        self.v = nn.Linear(units, 1)
+
+    def forward(self, state, memory):
+        return self.v(torch.tanh(self.a(state)[:, None] + self.b(memory))).squeeze(-1)
+
+Additive(5, 7, 4)(torch.randn(2, 5), torch.randn(2, 3, 7))
+""",
+    "a residual of another size": """
+class Residual(nn.Module):
+    def __init__(self, width, inner):
+        super().__init__()
+        self.up = nn.Linear(width, inner)
+        self.down = nn.Linear(inner, inner)  # <- SD102
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(x)))
+
+Residual(8, 32)(torch.randn(2, 5, 8))
+""",
+    "time first meets batch first": """
+def add(states, positions):
+    t, n, d = states.shape
+    n, t, d = positions.shape
+    return states + positions  # <- SD102
+""",
+    "the states of all layers": """
+class Score(nn.Module):
+    def __init__(self, width, hidden, depth):
+        super().__init__()
+        self.rnn = nn.LSTM(width, hidden, depth)
+        self.v = nn.Linear(hidden, 1)
+
+    def forward(self, x):
+        memory, (h, c) = self.rnn(x)
+        return self.v(torch.tanh(h + memory))  # <- SD102
+
+Score(8, 6, 2)(torch.randn(5, 3, 8))
+""",
+    "NumPy with numbers": """
+a, b = np.zeros((3, 4)), np.zeros((3, 5))
+c = a * b  # <- SD102
+""",
+    "a bias of another size": """
+class Bias(nn.Module):
+    def __init__(self, width, inner):
+        super().__init__()
+        self.up = nn.Linear(width, inner, bias=False)
+        self.bias = nn.Parameter(torch.zeros(width))  # <- SD102
+
+    def forward(self, x):
+        return self.up(x) + self.bias
+
+Bias(8, 12)(torch.randn(2, 5, 8))
+""",
+}
+
+RIGHT = {
+    "additive attention": """
+class Additive(nn.Module):
+    def __init__(self, d_s, d_h, units):
+        super().__init__()
+        self.a, self.b = nn.Linear(d_s, units), nn.Linear(d_h, units)
+        self.v = nn.Linear(units, 1, bias=False)
+
+    def forward(self, state, memory):
+        weights = self.v(torch.tanh(self.a(state).unsqueeze(1) + self.b(memory))).softmax(dim=1)
+        return (weights * memory).sum(dim=1)
+
+Additive(5, 7, 4)(torch.randn(2, 5), torch.randn(2, 3, 7))
+""",
+    "time first": """
+class Additive(nn.Module):
+    def __init__(self, d_s, d_h, units):
+        super().__init__()
+        self.a, self.b = nn.Linear(d_s, units), nn.Linear(d_h, units)
+        self.v = nn.Parameter(torch.zeros(units))
+
+    def forward(self, state, memory):
+        weights = (torch.tanh(self.a(state) + self.b(memory)) @ self.v).softmax(dim=0)
+        return (weights.unsqueeze(-1) * memory).sum(dim=0)
+
+Additive(5, 7, 4)(torch.randn(2, 5), torch.randn(3, 2, 7))
+""",
+    "a gate of one number": """
+class Gate(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gate = nn.Linear(width, 1)
+
+    def forward(self, x, y):
+        g = torch.sigmoid(self.gate(x))
+        return g * x + (1 - g) * y
+
+Gate(8)(torch.randn(2, 8), torch.randn(2, 8))
+""",
+    "scores and masks": """
+def masked(scores, keep):
+    n, h, t, s = scores.shape
+    n, s = keep.shape
+    return scores.masked_fill(~keep[:, None, None, :], float("-inf")).softmax(-1)
+
+masked(torch.randn(2, 4, 3, 5), torch.ones(2, 5, dtype=torch.bool))
+""",
+    "positions of a long table": """
+class Positions(nn.Module):
+    def __init__(self, width, longest):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, longest, width))
+
+    def forward(self, x):
+        return x + self.table[:, : x.size(1)]
+
+Positions(8, 50)(torch.randn(2, 5, 8))
+""",
+    "two tensors of one shape, named twice": """
+def add(x, y):
+    b, t, d = x.shape
+    b2, t2, d2 = y.shape
+    return x + y
+
+add(torch.randn(2, 5, 8), torch.randn(2, 5, 8))
+""",
+    "a scale for each head": """
+class Scales(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(heads, 1, 1))
+
+    def forward(self, scores):
+        return scores * self.scale
+
+Scales(4)(torch.randn(2, 4, 5, 5))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD102", "SD201") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD102", "SD201") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["two maps of other sizes"], "SD102") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD102] mismatched-elementwise: `+` cannot combine (2, 1, units) and (2, 3, d_h): `units` (4) meets `d_h` (7)
+  --> model.py:11:33
+   |
+11 |         self.b = nn.Linear(d_h, d_h)  # <- SD102
+   |                                 ^^^ self.b(memory) is (2, 3, d_h), should be (2, 3, units)
+   |                  ------------------- self.b(memory) comes out of this map
+15 |         return self.v(torch.tanh(self.a(state)[:, None] + self.b(memory))).squeeze(-1)
+   |                                  ---------------------- self.a(state)[:, None] is (2, 1, units)
+   |                                                           -------------- self.b(memory) is (2, 3, d_h)
+17 | Additive(5, 7, 4)(torch.randn(2, 5), torch.randn(2, 3, 7))
+   | ---------------------------------------------------------- in this call of `Additive.forward`
+   = why: axes meet from the right; two that meet are equal, or one of them is a 1 that was asked for
+   = help: build the map with `units` (4) as its last size
+   = more: shapedoc explain SD102
+"""

@@ -1,0 +1,188 @@
+"""SD104: tensors that are joined."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a context without the axis of time": """
+class Reader(nn.Module):
+    def __init__(self, vocab, width, hidden):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, width)
+        self.rnn = nn.GRU(width, hidden, batch_first=True)
+        self.mix = nn.Linear(width + hidden, hidden)
+
+    def forward(self, sentence, aspect):
+        states, _ = self.rnn(self.embed(sentence))
+        target = self.embed(aspect)
+        return self.mix(torch.cat((states, target), dim=2))  # <- SD104
+
+Reader(20, 8, 6)(torch.zeros(2, 5, dtype=torch.long), torch.zeros(2, dtype=torch.long))
+""",
+    "a context that kept its step": """
+class Step(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.cell = nn.GRUCell(width + hidden, hidden)
+
+    def forward(self, token, state, memory):
+        n, t, hidden = memory.shape
+        n, width = token.shape
+        weights = torch.bmm(state.unsqueeze(1), memory.transpose(1, 2)).softmax(-1)
+        context = torch.bmm(weights, memory)
+        return self.cell(torch.cat((token, context), dim=1), state)  # <- SD104
+""",
+    "a join along the time": """
+class Both(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.forth = nn.GRU(width, hidden, batch_first=True)
+        self.back = nn.GRU(width, hidden, batch_first=True)
+        self.out = nn.Linear(2 * hidden, hidden)
+
+    def forward(self, x):
+        a, _ = self.forth(x)
+        b, _ = self.back(x.flip(1))
+        return self.out(torch.cat((a, b), dim=1))  # <- SD104
+
+Both(8, 6)(torch.randn(2, 5, 8))
+""",
+    "a join along the batch in NumPy": """
+def features(a, b):
+    n, left = a.shape
+    n, right = b.shape
+    return np.concatenate([a, b])  # <- SD104
+
+features(np.zeros((3, 4)), np.zeros((3, 5)))
+""",
+    "one step for all": """
+class Repeat(nn.Module):
+    def forward(self, memory, state):
+        n, t, d = memory.shape
+        n, h = state.shape
+        return torch.cat((memory, state.unsqueeze(1)), dim=2)  # <- SD104
+
+Repeat()(torch.randn(2, 5, 8), torch.randn(2, 6))
+""",
+    "a stack of rows of other lengths": """
+def stacked(a, b):
+    n, t, d = a.shape
+    n, k, d = b.shape
+    return torch.stack((a[:, :, 0], b[:, :, 0]), dim=1)
+
+torch.stack((torch.zeros(2, 5), torch.zeros(2, 4)))  # <- SD104
+""",
+}
+
+RIGHT = {
+    "a context for every step": """
+def feed(tokens, context):
+    n, t, width = tokens.shape
+    n, hidden = context.shape
+    a = torch.cat((tokens, context.unsqueeze(1).expand(-1, t, -1)), dim=-1)
+    b = torch.cat((tokens, context.unsqueeze(1).repeat(1, t, 1)), dim=2)
+    return a + b
+
+feed(torch.randn(2, 5, 8), torch.randn(2, 6))
+""",
+    "outputs of a loop": """
+def run(cell, x, state):
+    outs = []
+    for t in range(x.size(1)):
+        state = cell(x[:, t], state)
+        outs.append(state.unsqueeze(1))
+    return torch.cat(outs, dim=1)
+
+run(nn.GRUCell(8, 6), torch.randn(2, 5, 8), torch.zeros(2, 6))
+""",
+    "a class token before the patches": """
+class Tokens(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cls = nn.Parameter(torch.zeros(1, 1, width))
+
+    def forward(self, x):
+        n = x.size(0)
+        return torch.cat((self.cls.expand(n, -1, -1), x), dim=1)
+
+Tokens(8)(torch.randn(2, 5, 8))
+""",
+    "a cache that grows": """
+class Cache(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.k = nn.Linear(width, width)
+
+    def forward(self, x, past=None):
+        k = self.k(x)
+        if past is not None:
+            k = torch.cat((past, k), dim=1)
+        return k
+
+cache = Cache(8)
+k = cache(torch.randn(2, 5, 8))
+k = cache(torch.randn(2, 1, 8), k)
+""",
+    "an empty start": """
+def grow(rows):
+    out = torch.tensor([])
+    for row in rows:
+        out = torch.cat((out, row))
+    return out
+
+grow([torch.randn(2, 8), torch.randn(3, 8)])
+""",
+    "both halves of a rotation": """
+def rotate_half(x):
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((-b, a), dim=-1)
+
+rotate_half(torch.randn(2, 4, 5, 8))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD104", "SD105", "SD106") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD104", "SD105", "SD106") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a context without the axis of time"], "SD104") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD104] mismatched-join: `cat` needs equal numbers of axes, got 2 and 3
+  --> model.py:17:44
+   |
+15 |         states, _ = self.rnn(self.embed(sentence))
+   |                     ------------------------------ states is (2, 5, hidden)
+16 |         target = self.embed(aspect)
+   |                  ------------------ target is (2, width)
+17 |         return self.mix(torch.cat((states, target), dim=2))  # <- SD104
+   |                                            ^^^^^^ target is (2, width)
+   |                                    ------ states is (2, 5, hidden)
+19 | Reader(20, 8, 6)(torch.zeros(2, 5, dtype=torch.long), torch.zeros(2, dtype=torch.long))
+   | --------------------------------------------------------------------------------------- in this call of `Reader.forward`
+   = why: tensors that are joined have the same axes, and the same sizes but for the joined one
+   = help: target.unsqueeze(1).expand(-1, states.size(1), -1)
+   = more: shapedoc explain SD104
+"""
