@@ -216,9 +216,8 @@ def _call_bound(
             return tensor_method(m, owner, method, args, keywords, node, rest)
         case Unknown():
             if method in TENSOR_ONLY:
-                return m.operate(
-                    f"torch.Tensor.{method.rstrip('_')}", node, [Arg(as_tensor(owner), where), *args], keywords
-                )
+                given = [Arg(as_tensor(owner), where), *args]
+                return m.operate(f"torch.Tensor.{method.rstrip('_')}", node, given, keywords, rest=rest)
             return m.unknown_call(f".{method} of a value that is not known", node, [Arg(owner, where), *args], keywords)
         case Symbolic():
             return tensor_method(m, owner.as_tensor(), method, args, keywords, node, rest)

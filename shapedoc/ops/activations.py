@@ -5,6 +5,7 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Layer, NoneValue, Tensor, Value
+from shapedoc.ops.axes import weigh
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.settings import expect, number, same_tensor, weight
@@ -95,7 +96,7 @@ def softmax_module(at: OpContext, layer: Layer, input: Tensor) -> Value:
     else:
         dim = number(layer, "dim")
         if dim is not None:
-            at.locate(input, dim)
+            weigh(at, input, at.locate(input, dim))
     return at.tensor(at.shape(input), input, kind="float")
 
 

@@ -6,7 +6,7 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
-from shapedoc.ops.axes import along, position, positions, replaced
+from shapedoc.ops.axes import along, position, positions, replaced, weigh
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.reduce import summed_kind
@@ -36,7 +36,7 @@ def softmax(at: OpContext, input: Tensor, dim: Value, dtype: Value | None = None
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.softmax.
     """
-    along(at, input, dim)
+    weigh(at, input, along(at, input, dim))
     return at.tensor(at.shape(input), input, kind="float")
 
 
@@ -54,7 +54,7 @@ def functional_softmax(
     if dim is None:
         implicit_axis(at, input)
     else:
-        along(at, input, dim)
+        weigh(at, input, along(at, input, dim))
     return at.tensor(at.shape(input), input, kind="float")
 
 

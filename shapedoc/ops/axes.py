@@ -10,7 +10,7 @@ from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
 
-__all__ = ["along", "axis_at", "position", "positions", "reduced", "replaced"]
+__all__ = ["along", "axis_at", "position", "positions", "reduced", "replaced", "weigh"]
 
 
 def position(at: OpContext, tensor: Tensor, dim: int, *, new: bool = False) -> int | None:
@@ -38,6 +38,13 @@ def along(at: OpContext, tensor: Tensor, dim: Value) -> int | None:
     """As `position`, of an axis number that may not be known: then None."""
     number = whole(at, dim)
     return position(at, tensor, number.value) if number is not None and number.value is not None else None
+
+
+def weigh(at: OpContext, tensor: Tensor, place: int | None) -> None:
+    """Mark the axis at a position as one of weights: what a learned map scored there are places, and no features."""
+    item = at.shape(tensor).items[place] if place is not None and at.shape(tensor).items else None
+    if isinstance(item, Axis):
+        at.sizes.mark(item, "weighed", at.line)
 
 
 def positions(at: OpContext, tensor: Tensor, dim: Value | None, *, default: int | None = None) -> list[int] | None:

@@ -32,6 +32,8 @@ def opposed(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis])
 
 def _kind(at: OpContext, axis: Axis) -> str:
     feature = at.sizes.role(axis, "feature") is not None
+    if feature and at.sizes.role(axis, "weighed") is not None:
+        return ""
     row = any(at.sizes.role(axis, role) is not None for role in _ROWS)
     return "" if feature == row else "feature" if feature else "row"
 

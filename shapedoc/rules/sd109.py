@@ -62,7 +62,7 @@ def _found(
     sizes = [quoted(event, a) for a in axes]
     shape = shape_at(event, operands[state])
     back = problem.axes[state] - len(shape.items) if shape is not None and problem.axes[state] >= 0 else -1
-    plain = [s.split("`")[1] for s in sizes]
+    plain = [s.split("`")[1] if "`" in s else s for s in sizes]
     source = source_of(trace, operands[memory])
     both = source is not None and _is_bidirectional(source)
     directions = (

@@ -172,3 +172,42 @@ def test_what_a_branch_learnt_of_its_values_is_kept_where_branches_meet() -> Non
         """,
         "step",
     )
+
+
+def test_weights_that_a_learned_map_gives_to_places_are_summed_with_places() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+        import torch.nn.functional as F
+
+        class Decoder(nn.Module):
+            def __init__(self, d, max_length):
+                super().__init__()
+                self.attn = nn.Linear(2 * d, max_length)
+                self.rnn = nn.GRU(d, d, batch_first=True)
+
+            def forward(self, state, embedded, frames):
+                memory, _ = self.rnn(frames)
+                weights = F.softmax(self.attn(torch.cat((embedded, state), dim=1)), dim=1)
+                return torch.bmm(weights.unsqueeze(1), memory)
+        """
+    assert problems(program) == []
+
+
+def test_a_shape_passed_on_by_a_value_that_is_not_followed_has_no_axes_counted() -> None:
+    program = """
+        import torch
+
+        class Attention(torch.nn.Module):
+            def __init__(self, heads, size):
+                super().__init__()
+                self.heads, self.size = heads, size
+
+            def split(self, x):
+                shape = x.size()[:-1] + (self.heads, self.size)
+                return x.view(*shape).permute(0, 2, 1, 3)
+
+            def forward(self, states, layer):
+                return self.split(layer(states))
+        """
+    assert problems(program) == []
