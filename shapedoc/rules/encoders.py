@@ -16,7 +16,7 @@ from shapedoc.rules.cells import Cell, cells
 from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.flow import Graph
 
-__all__ = ["Taken", "index_parts", "is_bidirectional", "is_whole", "layers_of", "taken"]
+__all__ = ["Taken", "index_parts", "is_bidirectional", "is_whole", "layers_of", "spelled", "taken"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,3 +84,20 @@ def is_whole(value: Value) -> bool:
     return isinstance(value, SliceValue) and all(
         isinstance(b, NoneValue) for b in (value.lower, value.upper, value.step)
     )
+
+
+def spelled(index: Value | None) -> str:
+    """An index in a form that can be compared: equal texts are equal indices."""
+    match index:
+        case Int():
+            syms = "".join(f" {s.uid}" for s in sorted(index.dim.syms))
+            return f"{index.dim.value if index.dim.value is not None else index.dim!r}{syms}"
+        case Seq():
+            return ",".join(spelled(i) for i in index.items)
+        case SliceValue():
+            return ":".join(spelled(i) for i in (index.lower, index.upper, index.step))
+        case NoneValue():
+            return ""
+        case Tensor():
+            return f"tensor {index.uid}"
+    return f"{type(index).__name__} {id(index)}"

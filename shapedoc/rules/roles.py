@@ -10,7 +10,7 @@ from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.attention import score_of
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
-from shapedoc.rules.softmaxes import softmaxes
+from shapedoc.rules.softmaxes import holds, softmaxes
 from shapedoc.rules.weights import uses
 
 __all__ = ["Roles", "leaves", "projection", "roles"]
@@ -50,7 +50,10 @@ def roles(trace: Trace) -> Iterator[Roles]:
         score = score_of(g, softmax)
         if score is None or score.form != "multiplicative" or len(score.query) != 1 or len(score.memory) != 1:
             continue
+        axis = softmax.axis
         for use in uses(g, softmax):
+            if axis is None or not any(holds(s, axis) for s in use.summed):
+                continue
             yield Roles(score.event, use.event, score.query[0], score.memory[0], use.values, score.sure)
 
 

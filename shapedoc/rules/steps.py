@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Int, Seq, Tensor, Value
+from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.cells import Cell, cells
 from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.encoders import spelled
 from shapedoc.rules.flow import SHAPING, Graph, axis_at, shape_at
 
 __all__ = ["Pair", "is_one_step", "pairs"]
@@ -82,19 +83,8 @@ def _taken(g: Graph, value: Value | None) -> set[tuple[int, str]]:
                 index = event.value("index")
                 if operand is not None and isinstance(operand.value, Tensor) and index is not None:
                     tensor = operand.value
-                    found.add((tensor.event if tensor.event >= 0 else -tensor.uid, _spelled(index)))
+                    found.add((tensor.event if tensor.event >= 0 else -tensor.uid, spelled(index)))
     return found
 
 
 _INTO = frozenset(("Embedding.forward", "embedding", "Linear.forward", "cat", "relu", "Dropout.forward", "dropout"))
-
-
-def _spelled(index: Value) -> str:
-    match index:
-        case Int():
-            return repr(index.dim)
-        case Seq():
-            return ",".join(_spelled(i) for i in index.items)
-        case Tensor():
-            return f"tensor {index.uid}"
-    return type(index).__name__
