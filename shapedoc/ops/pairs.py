@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shapedoc.core.shape import Axis, Shape
-from shapedoc.core.sizes import Kind
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Bool, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
@@ -123,12 +124,17 @@ def compare_axes(
     pairs: Sequence[tuple[int, int]],
     wanted: str = "",
     class_axis: str = "",
+    *,
+    indices: bool = False,
 ) -> None:
-    """Require these axes of input and target to agree; reports the first that do not."""
+    """Require these axes of input and target to agree; reports the first that do not.
+
+    indices: the target has one index for every position, so that none of its axes is a feature.
+    """
     ours, theirs = at.shape(input).axes, at.shape(target).axes
     for i, j in pairs:
         a, b = ours[i], theirs[j]
-        sameness = at.meet(a, b)
+        sameness = _positions(at, a, b) if indices and i > 1 else at.meet(a, b)
         if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
             at.conflict(
                 "mismatched-loss",
@@ -144,6 +150,14 @@ def compare_axes(
                 got=at.sizes.show_shape(at.shape(target)),
             )
             return
+
+
+def _positions(at: OpContext, a: Axis, b: Axis) -> Sameness:
+    """Whether an axis of the input is an axis of positions of the target: one that a learned map made never is."""
+    sameness = at.sizes.compare(a.dim, b.dim)
+    if sameness.kind is Kind.ONLY_IF and at.sizes.role(a, "feature") and not at.sizes.role(b, "feature"):
+        return replace(sameness, strength=Strength.STRONG)
+    return at.meet(a, b)
 
 
 def classified(at: OpContext, input: Tensor, target: Tensor, *, probabilities: bool) -> Shape:
@@ -166,7 +180,7 @@ def classified(at: OpContext, input: Tensor, target: Tensor, *, probabilities: b
         return result
     if theirs.rank == ours.rank - 1:
         pairs = [(i, j) for j, i in enumerate(rest)]
-        compare_axes(at, input, target, pairs, class_axis=str(classes), wanted=wanted)
+        compare_axes(at, input, target, pairs, wanted, str(classes), indices=True)
     elif theirs.rank == ours.rank and probabilities and target.kind != "int":
         if not (ours.rank == 1 and theirs.axes[0].dim.const == 1):
             compare_axes(at, input, target, [(i, i) for i in range(ours.rank)], class_axis=str(classes), wanted=wanted)

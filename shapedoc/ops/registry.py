@@ -58,6 +58,7 @@ _MODULES = (
     "layout",
     "linalg",
     "losses",
+    "margins",
     "modules",
     "normalisation",
     "numpy_ops",

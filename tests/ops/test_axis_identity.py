@@ -162,6 +162,17 @@ def test_a_loss_that_broadcasts_is_reported_and_one_that_cannot_is_loud() -> Non
     assert problem.sameness.kind is Kind.ONLY_IF
 
 
+def test_a_feature_is_no_position_of_a_target_even_across_functions() -> None:
+    sizes = Sizes()
+    steps = Dim.of(Sym("steps", flexible=True, owner="forward"))
+    logits = forward(sizes, "torch.nn.Linear", [Int(D), Int(H)], tensor(B, steps, D)).value
+    (problem,) = problems(call(sizes, "torch.nn.functional.cross_entropy", logits, tensor(B, steps, kind="int")))
+    assert problem.axes == (2, 1)
+    assert problem.sameness is not None
+    assert problem.sameness.wrong
+    assert sizes.resolve(steps) == steps
+
+
 def test_a_module_without_an_axis_says_which_one_it_takes() -> None:
     verdict = forward(Sizes(), "torch.nn.Softmax", [], tensor(B, T, D))
     (problem,) = problems(verdict)
