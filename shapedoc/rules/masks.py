@@ -107,6 +107,8 @@ class Masks:
             return self._compared(event, _COMPARES[short])
         if short in ("tril", "triu", "tri"):
             return self._triangle(event)
+        if short in ("tril_indices", "triu_indices"):
+            return self._indices(event)
         if short in _NOT:
             found = self.of(_operand(event, 0))
             return found.turned() if found is not None else None
@@ -209,6 +211,15 @@ class Masks:
             return None
         if is_huge(value):
             return Meaning("drop", event, "causal", additive=True, triangle=region) if value < 0 else None
+        return Meaning(region.sign, event, "causal", triangle=region)
+
+    def _indices(self, event: Event) -> Meaning | None:
+        """The places of a triangle's elements."""
+        given = event.value("offset") or event.value("k")
+        offset = 0 if given is None or isinstance(given, NoneValue) else literal(given)
+        if offset is None:
+            return None
+        region = Triangle("upper" if event.short == "triu_indices" else "lower", offset)
         return Meaning(region.sign, event, "causal", triangle=region)
 
     # -- what hands it on

@@ -83,7 +83,7 @@ def _of_one(trace: Trace, event: Event) -> Finding | None:
     number = literal(event.value("dim"))
     shape = shape_at(event, operands[0]) if operands else None
     axis = axis_at(shape, number) if number is not None else None
-    if axis is None or shape is None or event.sizes is None or not _is_batch(event, axis) or axis.dim.value is not None:
+    if axis is None or shape is None or event.sizes is None or not _is_batch(event, axis):
         return None
     if shape.rank is not None and shape.rank < 2:
         return None

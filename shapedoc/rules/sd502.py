@@ -8,6 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Int
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import result_shape
 from shapedoc.rules.masks import Meaning, Triangle, masks
@@ -55,6 +56,10 @@ def _joined(trace: Trace, event: Event) -> Iterator[Finding]:
 
 def _is_square(event: Event) -> bool:
     """Whether rows and columns are one sequence: between two sequences a triangle may be shifted on purpose."""
+    if event.short.endswith("_indices"):
+        sides = [event.value(name) for name in ("row", "col")]
+        dims = [v.dim for v in sides if isinstance(v, Int)]
+        return len(dims) == 2 and event.sizes is not None and event.sizes.compare(*dims).kind is Kind.ALWAYS
     shape = result_shape(event)
     if shape is None or len(shape.suffix) < 2 or event.sizes is None:
         return False
@@ -97,6 +102,8 @@ def _region(region: Triangle) -> str:
 
 
 def _help(made: Event, right: Triangle) -> str:
+    if made.short.endswith("_indices"):
+        return f"{made.short}(..., offset={right.offset})" if right.side == "upper" else "use triu_indices(..., offset=1)"
     if made.short not in ("tril", "triu", "tri"):
         sign = ">=" if right.side == "lower" else "<"
         return f"compare as `rows {sign} columns`"

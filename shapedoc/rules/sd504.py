@@ -11,7 +11,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
-from shapedoc.rules.flow import KEEPS, SHAPING, graph, shape_at
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.masks import masks, number_of
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
@@ -64,15 +64,37 @@ def _outer(trace: Trace, sink: Sink, softmax: Softmax) -> tuple[Event, Operand] 
         return None
     for event in g.back(made, lambda e: e.short in _PASSES or e.short in _JOINS):
         operands = tensor_operands(event) if event.short in _JOINS else []
+        pairwise = _is_pairwise(g, operands) and _is_turned(g, made, event)
         for operand in operands:
             meaning, axes = known.of(operand.value), shape_at(event, operand)
-            if meaning is None or meaning.kind != "padding" or meaning.additive or meaning.sign != "keep":
+            padding = meaning is not None and meaning.kind == "padding" and not meaning.additive
+            if not pairwise and not (padding and meaning is not None and meaning.sign == "keep"):
                 continue
             if axes is None or axes.rank is None or axes.rank < 2 or -place > axes.rank or axes.axes[place].dim != ONE:
                 continue
             if sum(a.dim != ONE for a in axes.axes) >= 2:
                 return event, operand
     return None
+
+
+def _is_pairwise(g: Graph, operands: list[Operand]) -> bool:
+    """Whether one mask is joined with itself, along the queries and along the keys."""
+    made = [g.producer(o.value) for o in operands]
+    if len(made) != 2 or any(not isinstance(o.value, Tensor) for o in operands):
+        return False
+    sources = [tensor_operands(e)[0].value if e is not None and e.short in SHAPING else None for e in made]
+    return isinstance(sources[0], Tensor) and sources[0] is sources[1]
+
+
+def _is_turned(g: Graph, made: Event, joined: Event) -> bool:
+    """Whether a mask is turned round between the place where it was joined and its use."""
+    between = [e for e in g.back(made, lambda e: e is not joined) if e.index > joined.index]
+    turns = [e for e in between if e.short in ("invert", "logical_not") or _is_zero(e)]
+    return len(turns) % 2 == 1
+
+
+def _is_zero(event: Event) -> bool:
+    return event.short == "eq" and number_of(event.value("other")) == 0
 
 
 def _became(earlier: Axis, axis: Axis) -> bool:

@@ -119,12 +119,13 @@ def _statistics(g: Graph, event: Event, operand: Operand) -> list[Event]:
 
 
 def _is_scaled(g: Graph, event: Event) -> bool:
-    """Whether what is standardised is multiplied with a learned vector."""
+    """Whether what is standardised is multiplied with a vector of the model's own, learned or built with it."""
     for step in g.forward(event, lambda e: e.short in _ARITHMETIC):
         for other in tensor_operands(step):
-            value = other.value
-            if isinstance(value, Tensor) and value.learned and value.shape.rank == 1 and step.short in _ARITHMETIC:
-                return True
+            value, made = other.value, g.producer(other.value)
+            own = made is not None and made.function.endswith("__init__")
+            if isinstance(value, Tensor) and (value.learned or own) and value.shape.rank == 1:
+                return step.short in _ARITHMETIC
     return False
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Seq, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.masks import Sign, is_huge, number_of
@@ -56,8 +56,8 @@ def _sinks(trace: Trace, g: Graph, event: Event) -> Iterator[Sink]:
         case "where":
             yield from _where(g, event)
         case "setitem":
-            if is_lowest(g, event.operand("value")) and isinstance(event.value("index"), Tensor):
-                yield from _sink(event, "index", "drop", "fill", "input")
+            if is_lowest(g, event.operand("value")):
+                yield from _assigned(g, event)
         case "mul":
             yield from _weighted(g, event)
         case "add":
@@ -74,6 +74,22 @@ def _sink(event: Event, mask: str, expects: Sign, how: str, scores: str = "") ->
     operand = event.operand(mask)
     if operand is not None and isinstance(operand.value, Tensor):
         yield Sink(event, operand, expects, how, event.operand(scores) if scores else None)
+
+
+def _assigned(g: Graph, event: Event) -> Iterator[Sink]:
+    """``scores[mask] = -inf``, also by the places of a triangle."""
+    index = event.operand("index")
+    if index is None:
+        return
+    if isinstance(index.value, Tensor):
+        yield Sink(event, index, "drop", "fill", event.operand("input"))
+        return
+    for item in index.value.items if isinstance(index.value, Seq) else ():
+        made = g.producer(item)
+        if made is not None and g.origin(made, SHAPING).short in ("triu_indices", "tril_indices"):
+            mask = Operand("index", item, index.text, index.span, item.shape if isinstance(item, Tensor) else None)
+            yield Sink(event, mask, "drop", "fill", event.operand("input"))
+            return
 
 
 def _where(g: Graph, event: Event) -> Iterator[Sink]:
