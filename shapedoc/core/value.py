@@ -204,6 +204,11 @@ class Opaque:
 
     __slots__ = ()
 
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing has used the value as a number so far: where sizes stand, it may be several."""
+        return False
+
     def as_int(self) -> Int | None:
         """The value used as a whole number."""
         return None

@@ -149,7 +149,7 @@ def assign_back(m: Machine, where: ir.Expr, value: Value) -> None:
 
     if isinstance(where, ir.Name) and m.lookup(where.id) is not None:
         m.store(where.id, value)
-    elif isinstance(where, ir.Attribute):
+    elif isinstance(where, ir.Attribute) or (isinstance(where, ir.Subscript) and isinstance(value, Seq | DictValue)):
         assign(m, where, value)
 
 

@@ -15,6 +15,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SliceValue,
     Str,
     Tensor,
     Unknown,
@@ -23,7 +24,7 @@ from shapedoc.core.value import (
 from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.join import State, join_states, settled, snapshot
+from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.subscripts import key_of, settle_index
@@ -192,6 +193,12 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value) -> None:
                 changed = list(owner.items)
                 changed[number] = value
                 assign_back(m, target.value, Seq(tuple(changed), owner.kind))
+            elif not isinstance(index, SliceValue):
+                every = [*owner.items, *((owner.rest,) if owner.rest is not None else ()), value]
+                size = owner.length if owner.rest is not None else Dim.of(len(owner.items))
+                assign_back(m, target.value, Seq((), owner.kind, join(m, every, target), size))
+            else:
+                assign_back(m, target.value, Seq((), owner.kind, Unknown("an element of a list that was changed")))
         case Container() if isinstance(index, Str) and index.value is not None:
             owner.items = Seq((*owner.items.items, value), "list")
             owner.names = (*owner.names, index.value)

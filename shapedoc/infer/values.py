@@ -178,6 +178,10 @@ class Symbolic(Opaque):
         self._int: Int | None = None
         self._tensor: Tensor | None = None
 
+    @property
+    def undecided(self) -> bool:
+        return not self.size and self._int is None
+
     def as_int(self) -> Int:
         if self._int is None:
             origin = f"parameter `{self.name}`"

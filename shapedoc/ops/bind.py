@@ -143,6 +143,10 @@ def _literal(default: object) -> Value:
             return Unknown("no default")
 
 
+# The parameters that take sizes one by one or in a tuple.
+_SIZES = frozenset(("size", "shape", "repeats"))
+
+
 def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:
     """Arguments by parameter name, and where each came from; raises Lost where the signature does not accept them.
 
@@ -160,6 +164,8 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
             # One value that cannot be followed may be several in a tuple.
             alone = len(values) == 1 and isinstance(values[0], Seq | SizeOf | Unknown)
             bound[p.name] = values[0] if alone else Seq(values)
+            if len(values) == 1 and p.name in _SIZES and isinstance(values[0], Opaque) and values[0].undecided:
+                bound[p.name] = Unknown("one size, or several")
             places[p.name] = position
             position = len(given)
         elif not p.keyword_only and position < len(given):

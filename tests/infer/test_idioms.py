@@ -211,3 +211,31 @@ def test_a_shape_passed_on_by_a_value_that_is_not_followed_has_no_axes_counted()
                 return self.split(layer(states))
         """
     assert problems(program) == []
+
+
+def test_a_list_in_a_list_grows() -> None:
+    program = """
+        import torch
+
+        def zigzag(x, rows, cols):
+            diagonals = [[] for _ in range(rows + cols - 1)]
+            for i in range(rows):
+                for j in range(cols):
+                    diagonals[i + j].append(i * cols + j)
+            order = []
+            for d in diagonals:
+                order.extend(d)
+            return x[:, order] + torch.zeros(3, 64)
+        """
+    assert problems(program) == []
+
+
+def test_a_shape_may_come_as_a_parameter() -> None:
+    program = """
+        import torch
+
+        def positions(shape):
+            mask = ~torch.zeros(shape).bool()
+            return mask.cumsum(1), mask.cumsum(2)
+        """
+    assert problems(program) == []
