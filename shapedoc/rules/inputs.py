@@ -20,7 +20,7 @@ from shapedoc.rules.blame import (
 )
 from shapedoc.rules.flow import axis_at, graph, result_shape, shape_at
 from shapedoc.rules.scores import CREATES, maker
-from shapedoc.rules.sized import equal, exchanged, quoted, same_size, shape_with
+from shapedoc.rules.sized import atom, equal, exchanged, quoted, same_size, shape_with
 from shapedoc.rules.wording import text_of
 
 __all__ = ["Feed", "Place", "feed_of", "place_of"]
@@ -124,7 +124,7 @@ def _heads_apart(feed: Feed) -> Place | None:
 
 
 def _short(feed: Feed) -> str:
-    return f"({feed.text})" if any(c in feed.text for c in " +*@") else feed.text
+    return atom(feed.text)
 
 
 def _call(feed: Feed, call: Call) -> Place:

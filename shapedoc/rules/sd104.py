@@ -15,7 +15,7 @@ from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.joins import Join, join_of, misjoined
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
-from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, with_axis
+from shapedoc.rules.sized import atom, equal, exchanged, made_before, only_if, quoted, same_size, with_axis
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -36,8 +36,7 @@ class _Pair:
     theirs: Shape
 
     def text(self, operand: Operand) -> str:
-        text = text_of(self.trace, operand)
-        return f"({text})" if any(c in text for c in " +*@") else text
+        return atom(text_of(self.trace, operand))
 
     def swapped(self) -> _Pair:
         return _Pair(self.trace, self.event, self.problem, self.other, self.operand, self.theirs, self.shape)

@@ -12,7 +12,7 @@ from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
-from shapedoc.rules.sized import made_before
+from shapedoc.rules.sized import atom, made_before
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE", "is_single_step"]
@@ -122,7 +122,7 @@ def _why(event: Event, problem: Problem) -> str:
 
 def _help(trace: Trace, event: Event, problem: Problem, operand: Operand | None, text: str) -> str:
     got, wanted = problem.detail.get("got", ""), problem.detail.get("wanted", "")
-    inner = f"({text})" if any(c in text for c in " +*@") else text
+    inner = atom(text)
     match event.short, got:
         case "unpack", _:
             shape = shape_at(event, operand)
@@ -181,7 +181,7 @@ def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
     text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
     call = faulty_call(trace, event, ("mismatched-recurrent-state",))
     first = layer is not None and getattr(layer.config.get("batch_first"), "value", None) is True
-    inner = f"({text})" if any(c in text for c in " +*@") else text
+    inner = atom(text)
     span = operand.span if operand is not None else None
     return finding(
         trace,

@@ -15,7 +15,7 @@ from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_tainted, source_of
 from shapedoc.rules.sd105 import is_single_step
-from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted
+from shapedoc.rules.sized import atom, equal, exchanged, made_before, only_if, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -220,7 +220,7 @@ def _call(s: _State) -> _Cure | None:
 
 
 def _argument(s: _State) -> _Cure:
-    text = f"({s.text})" if any(c in s.text for c in " +*") else s.text
+    text = atom(s.text)
     shape = shape_at(s.event, s.operand)
     rank = shape.rank if shape is not None else None
     if s.why == "rank":

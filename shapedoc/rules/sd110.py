@@ -9,6 +9,7 @@ from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.rules.blame import clearest, problems
 from shapedoc.rules.flow import graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sized import atom
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -26,7 +27,8 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
     operand = event.operand(problem.operands[0]) if problem.operands else None
     text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
     moved = _moved(trace, operand)
-    inner = f"({text})" if any(c in text for c in " +*@") else text
+    inline = moved is not None and operand is not None and moved.span == operand.span
+    inner = atom(text)
     sizes = event.operand("shape")
     written = ", ".join(text_of(trace, part) for part in sizes.parts) if sizes is not None and sizes.parts else "..."
     return finding(
@@ -40,7 +42,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
         tensor=text,
         actual=actual,
         labels=label(moved.span if moved is not None else None, "its axes are exchanged here, its memory is not")
-        + label(operand.span if operand is not None else None, f"{text} is {actual}")
+        + (label(operand.span, f"{text} is {actual}") if operand is not None and not inline else ())
         + call_labels(event),
         why="a transpose changes the order of the axes and leaves the elements where they are; `view` copies nothing",
         help=f"{inner}.reshape({written})" if len(written) < 60 else f"{inner}.contiguous() before the view",

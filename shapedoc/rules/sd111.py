@@ -77,7 +77,7 @@ def _words(event: Event, problem: Problem, name: str, text: str) -> tuple[str, s
     last = -1 if shape is not None and shape.items else 0
     return (
         f"`{name}` names axis {axis_text} of `{text}`, which has {counts}",
-        f"the axes of {counts} are 0 to {int(rank) - 1}, or -1 to -{rank} from the right"
+        f"its axes are 0 to {int(rank) - 1}, or -1 to -{rank} from the right"
         if rank.isdigit() and rank != "0"
         else "it has no axes",
         f"dim={last} for the last axis",

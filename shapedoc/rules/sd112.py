@@ -13,7 +13,7 @@ from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, probl
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
-from shapedoc.rules.sized import equal, made_before, only_if
+from shapedoc.rules.sized import atom, equal, made_before, only_if
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -33,8 +33,7 @@ class _Mask:
 
     @property
     def text(self) -> str:
-        text = text_of(self.trace, self.operand)
-        return f"({text})" if any(c in text for c in " +*@~&|") else text
+        return atom(text_of(self.trace, self.operand))
 
     @property
     def parameter(self) -> str:

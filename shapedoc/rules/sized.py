@@ -12,6 +12,7 @@ from shapedoc.rules.flow import shape_at
 from shapedoc.rules.wording import made_by, text_of
 
 __all__ = [
+    "atom",
     "equal",
     "exchanged",
     "made_before",
@@ -92,9 +93,7 @@ def shape_with(event: Event, shape: Shape | None, position: int, size: Axis | Di
 
 def exchanged(trace: Trace, event: Event, operand: Operand | None, one: int = -2, other: int = -1) -> str:
     """How to write an operand with two axes (counted from the right) exchanged."""
-    text = text_of(trace, operand)
-    if any(c in text for c in " +*/@"):
-        text = f"({text})"
+    text = atom(text_of(trace, operand))
     shape = shape_at(event, operand)
     rank = shape.rank if shape is not None else None
     if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
@@ -102,12 +101,22 @@ def exchanged(trace: Trace, event: Event, operand: Operand | None, one: int = -2
     return f"{text}.T" if rank == 2 else f"{text}.transpose({one}, {other})"
 
 
+def atom(text: str) -> str:
+    """An expression as it stands before a dot: in parentheses where an operator is outside of any."""
+    depth = 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0 and c in " +-*/@~&|":
+            return f"({text})"
+    return text
+
+
 def with_axis(trace: Trace, operand: Operand | None, place: int) -> str:
     """How to write an operand with one more axis of size 1."""
     text = text_of(trace, operand)
     if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
         return f"np.expand_dims({text}, {place})"
-    return f"({text}).unsqueeze({place})" if any(c in text for c in " +*/@") else f"{text}.unsqueeze({place})"
+    return f"{atom(text)}.unsqueeze({place})"
 
 
 def where_size(event: Event, axis: Axis | None) -> str:
