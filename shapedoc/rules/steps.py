@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ def pairs(trace: Trace, g: Graph) -> Iterator[Pair]:
     earlier: dict[tuple[object, ...], Cell] = {}
     for cell in cells(trace):
         event = cell.event
-        if not event.loops or not is_one_step(cell):
+        if not event.loops or not is_one_step(cell) or _one_of_many(trace, event):
             continue
         loop = event.loops[-1][0]
         spans = tuple(c.span for c in event.calls)
@@ -45,6 +46,17 @@ def pairs(trace: Trace, g: Graph) -> Iterator[Pair]:
         back = _depends(g, event.value("input"), first.event)
         if back or _next_step(g, first.event.value("input"), event.value("input")):
             yield Pair(first, cell, back)
+
+
+def _one_of_many(trace: Trace, event: Event) -> bool:
+    """Whether the loop goes through cells: the one that is called is its variable, or picked from a list."""
+    if event.span.path:
+        return True
+    callee = trace.source(event.span).split("(")[0].strip()
+    if "[" in callee:
+        return True
+    loops_over = re.compile(rf"\bfor\b[^:\n]*\b{re.escape(callee)}\b[^:\n]*\bin\b")
+    return callee.isidentifier() and loops_over.search(trace.text) is not None
 
 
 def is_one_step(cell: Cell) -> bool:

@@ -1,0 +1,180 @@
+"""SD303: the state of a step goes into the next one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "the initial state at every step, the output fed back": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, h):
+        super().__init__()
+        self.embed, self.gru, self.out = nn.Embedding(vocab, h), nn.GRU(h, h, batch_first=True), nn.Linear(h, vocab)
+
+    def forward(self, token, hidden):
+        output, hidden = self.gru(self.embed(token), hidden)
+        return self.out(output), hidden
+
+
+def generate(decoder, token, encoder_hidden, steps):
+    words = []
+    for _ in range(steps):
+        scores, _ = decoder(token, encoder_hidden)
+        token = scores.argmax(-1)
+        words.append(token)
+    return torch.cat(words, 1)
+""",
+    "made anew in every round": """
+def run(cell, xs):
+    out = []
+    for t in range(xs.size(0)):
+        h = torch.zeros(xs.size(1), 7)  # <- SD303
+        h = cell(xs[t], h)
+        out.append(h)
+    return torch.stack(out)
+
+run(nn.GRUCell(3, 7), torch.randn(4, 2, 3))
+""",
+    "no state at all": """
+class Decoder(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(d, h), nn.Linear(h, d)
+
+    def forward(self, y, steps):
+        ys = []
+        for _ in range(steps):
+            h, c = self.cell(y)  # <- SD303
+            y = self.out(h)
+            ys.append(y)
+        return torch.stack(ys)
+
+Decoder(3, 7)(torch.randn(2, 3), 4)
+""",
+    "an LSTM that restarts from the encoder's states": """
+class Model(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.encoder, self.decoder = nn.LSTM(d, h, batch_first=True), nn.LSTM(h, h, batch_first=True)
+
+    def forward(self, x, y):
+        memory, (h, c) = self.encoder(x)
+        outs = []
+        for _ in range(5):
+            y, (hs, cs) = self.decoder(y, (h, c))  # <- SD303
+            outs.append(y)
+        return torch.cat(outs, 1)
+
+Model(3, 7)(torch.randn(2, 6, 3), torch.randn(2, 1, 7))
+""",
+}
+WRONG["the initial state at every step, the output fed back"] = (
+    WRONG["the initial state at every step, the output fed back"].replace(
+        "self.gru(self.embed(token), hidden)\n", "self.gru(self.embed(token), hidden)  # <- SD303\n"
+    )
+    + "\ngenerate(Decoder(11, 7), torch.zeros(2, 1, dtype=torch.long), torch.zeros(1, 2, 7), 4)\n"
+)
+
+RIGHT = {
+    "carried": """
+def run(cell, xs, h):
+    out = []
+    for t in range(xs.size(0)):
+        h = cell(xs[t], h)
+        out.append(h)
+    return torch.stack(out)
+
+run(nn.GRUCell(3, 7), torch.randn(4, 2, 3), torch.zeros(2, 7))
+""",
+    "a sentence at a time, each from zero": """
+def sentences(gru, texts):
+    return torch.stack([gru(x)[1][-1] for x in texts])
+
+def documents(gru, texts):
+    found = []
+    for x in texts:
+        _, h = gru(x)
+        found.append(h[-1])
+    return found
+
+documents(nn.GRU(3, 7, batch_first=True), [torch.randn(2, 5, 3), torch.randn(2, 4, 3)])
+""",
+    "layers, one after the other": """
+class Stack(nn.Module):
+    def __init__(self, h, n):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.GRUCell(h, h) for _ in range(n)])
+
+    def forward(self, x, h0):
+        for cell in self.cells:
+            x = cell(x, h0)
+        return x
+
+Stack(7, 3)(torch.randn(2, 7), torch.zeros(2, 7))
+""",
+    "batches, each with a first state": """
+def train(gru, batches):
+    for x in batches:
+        h = torch.zeros(1, 2, 7)
+        y, h = gru(x, h)
+
+train(nn.GRU(3, 7, batch_first=True), [torch.randn(2, 5, 3), torch.randn(2, 5, 3)])
+""",
+    "a loop in a loop": """
+def run(cell, documents):
+    for xs in documents:
+        h = torch.zeros(2, 7)
+        for t in range(xs.size(0)):
+            h = cell(xs[t], h)
+
+run(nn.GRUCell(3, 7), [torch.randn(4, 2, 3), torch.randn(4, 2, 3)])
+""",
+    "candidates that start from one state": """
+def score(cell, candidates, h):
+    return torch.stack([cell(c, h) for c in candidates])
+
+score(nn.GRUCell(3, 7), [torch.randn(2, 3), torch.randn(2, 3)], torch.zeros(2, 7))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD303") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD303") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["made anew in every round"], "SD303") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+warning[SD303] state-not-carried: a fresh state goes into `GRUCell` at every step: each step starts anew
+  --> model.py:9:13
+   |
+ 9 |         h = torch.zeros(xs.size(1), 7)  # <- SD303
+   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+10 |         h = cell(xs[t], h)
+   |             -------------- what the cell returns is not given to the next step
+   |             -------------- it goes in here
+14 | run(nn.GRUCell(3, 7), torch.randn(4, 2, 3))
+   | ------------------------------------------- in this call of `run`
+   = why: a decoder is recurrent: s_t is made from s_(t-1). Dropped, nothing that was decoded before is remembered
+   = help: assign the state that the cell returns, and pass it at the next step
+   = more: shapedoc explain SD303
+"""

@@ -1,0 +1,148 @@
+"""SD305: all directions and the last layer of an encoder's state."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import torch
+import torch.nn as nn
+
+"""
+
+WRONG = {
+    "the backward direction alone": """
+class Classifier(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn, self.out = nn.LSTM(d, h, bidirectional=True), nn.Linear(h, 3)
+
+    def forward(self, x):
+        output, (hidden, cell) = self.rnn(x)
+        return self.out(hidden[-1])  # <- SD305
+
+Classifier(3, 7)(torch.randn(5, 2, 3))
+""",
+    "the forward direction alone": """
+class Classifier(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn, self.out = nn.GRU(d, h, batch_first=True, bidirectional=True), nn.Linear(h, 3)
+
+    def forward(self, x):
+        _, hidden = self.rnn(x)
+        return self.out(hidden[0, :, :])  # <- SD305
+""",
+    "the lowest of two layers": """
+def summary(x):
+    rnn = nn.GRU(3, 7, num_layers=2, batch_first=True)
+    output, hidden = rnn(x)
+    return hidden[0]  # <- SD305
+
+summary(torch.randn(2, 5, 3))
+""",
+    "viewed the other way round": """
+def last_layer(x):
+    rnn = nn.GRU(3, 7, num_layers=3, batch_first=True, bidirectional=True)
+    output, hidden = rnn(x)
+    hidden = hidden.view(2, 3, x.size(0), 7)  # <- SD305
+    return torch.cat((hidden[0, -1], hidden[1, -1]), dim=-1)
+
+last_layer(torch.randn(2, 5, 3))
+""",
+}
+
+RIGHT = {
+    "both directions": """
+def summary(x):
+    output, hidden = nn.GRU(3, 7, bidirectional=True)(x)
+    return torch.cat((hidden[-2], hidden[-1]), dim=1)
+
+summary(torch.randn(5, 2, 3))
+""",
+    "by slices": """
+def summary(x):
+    output, hidden = nn.GRU(3, 7, 2, bidirectional=True)(x)
+    return torch.cat((hidden[0::2], hidden[1::2]), dim=2)
+
+summary(torch.randn(5, 2, 3))
+""",
+    "Bahdanau's bridge takes the backward state": """
+class Encoder(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn, self.bridge = nn.GRU(d, h, bidirectional=True), nn.Linear(h, h)
+
+    def forward(self, x):
+        output, hidden = self.rnn(x)
+        return output, torch.tanh(self.bridge(hidden[-1]))
+""",
+    "one direction, last layer": """
+def summary(x):
+    output, hidden = nn.GRU(3, 7, 2)(x)
+    return hidden[-1]
+
+summary(torch.randn(5, 2, 3))
+""",
+    "one layer": """
+class Encoder(nn.Module):
+    def __init__(self, d, h, layers=1):
+        super().__init__()
+        self.rnn = nn.GRU(d, h, layers)
+
+    def forward(self, x):
+        return self.rnn(x)[1][0]
+""",
+    "viewed as torch orders": """
+def last_layer(x):
+    output, hidden = nn.GRU(3, 7, num_layers=3, batch_first=True, bidirectional=True)(x)
+    hidden = hidden.view(3, 2, x.size(0), 7)
+    return torch.cat((hidden[-1, 0], hidden[-1, 1]), dim=-1)
+
+last_layer(torch.randn(2, 5, 3))
+""",
+    "every layer in turn": """
+def states(x):
+    output, hidden = nn.GRU(3, 7, num_layers=2)(x)
+    return hidden[0], hidden[1]
+
+states(torch.randn(5, 2, 3))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD305") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD305") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["the backward direction alone"], "SD305") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+warning[SD305] partial-encoder-state: only the backward direction of hidden is used; the forward one is dropped
+  --> model.py:12:25
+   |
+ 8 |         self.rnn, self.out = nn.LSTM(d, h, bidirectional=True), nn.Linear(h, 3)
+   |                              --------------------------------- built bidirectional
+11 |         output, (hidden, cell) = self.rnn(x)
+   |                                  ----------- returns hidden
+12 |         return self.out(hidden[-1])  # <- SD305
+   |                         ^^^^^^^^^^ hidden is (2, 2, h)
+14 | Classifier(3, 7)(torch.randn(5, 2, 3))
+   | -------------------------------------- in this call of `Classifier.forward`
+   = why: the state of a bidirectional module holds two directions for every layer: the last layer's are h_n[-\
+2] (forward) and h_n[-1] (backward)
+   = help: join both: `torch.cat((hidden[-2], hidden[-1]), dim=-1)`
+   = more: shapedoc explain SD305
+"""
