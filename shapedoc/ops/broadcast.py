@@ -36,6 +36,11 @@ def broadcast_shapes(
         return Shape(tuple(broadcast_axes(at, a.axes, b.axes, left, right, problem=problem)))
     if a.items == b.items:
         return a
+    if _same_run(a, b):
+        # The run stands for the same axes in both.
+        head = broadcast_axes(at, a.prefix, b.prefix, left, right, problem=problem)
+        tail = broadcast_axes(at, a.suffix, b.suffix, left, right, problem=problem)
+        return Shape((*head, a.items[len(head)], *tail))
     if a.run is None:
         a, b, left, right = b, a, right, left
     # a has a run; what stands before it is out of reach from the right.
@@ -50,6 +55,13 @@ def broadcast_shapes(
     # An axis that meets the unknown part of the other operand keeps its size, unless it is 1.
     loose = tuple(at.fresh() if x.dim.const == 1 or _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
     return Shape((Run(), *loose, *merged))
+
+
+def _same_run(a: Shape, b: Shape) -> bool:
+    """Whether both have as many axes around one run."""
+    if a.run is None or b.run is None or a.items[a.run] is not b.items[b.run]:
+        return False
+    return a.run == b.run and len(a.items) == len(b.items)
 
 
 def broadcast_axes(

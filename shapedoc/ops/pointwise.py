@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import (
     Bool,
     DictValue,
@@ -241,8 +242,19 @@ def masked_fill(at: OpContext, input: Tensor, mask: Tensor, value: Tensor) -> Va
     if rank is not None and rank > 0:
         at.conflict("wrong-rank", [value], wanted="0", got=str(rank))
     shape = broadcast(at, input, mask)
-    keeps = len(shape.items) == len(at.shape(input).items)
+    own = at.shape(input)
+    if own.rank is not None:
+        shape = _masked(own.axes, shape)
+    keeps = len(shape.items) == len(own.items)
     return at.tensor(shape, input, order=input.order if keeps else None)
+
+
+def _masked(own: Sequence[Axis], made: Shape) -> Shape:
+    """The shape of what is masked: a mask of which little is known is taken to be no wider, nor of higher rank."""
+    axes = made.suffix[len(made.suffix) - len(own) :] if own else ()
+    kept = [one.merged(other) if one.dim.const != 1 else other for one, other in zip(own, axes, strict=True)]
+    before = made.items[: len(made.items) - len(own)] if made.run is None else ()
+    return Shape((*before, *kept))
 
 
 @op("torch.where", "torch.Tensor.where", "numpy.where")

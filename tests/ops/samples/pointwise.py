@@ -97,7 +97,9 @@ def clamp(draw: Draw) -> Call:
 def masked_fill(draw: Draw) -> Call:
     shape = draw.shape(1, 4)
     mask = draw.spoilt(shape) if draw.wrong() else draw.broadcastable(shape)
-    return Call((T(shape), T(mask, "bool"), draw.sampled([0.0, -1e9, T([])])))
+    # A mask of which little is known is taken to be no wider than what it masks.
+    wider = len(mask) > len(shape) or any(m > s for m, s in zip(reversed(mask), reversed(shape), strict=False))
+    return Call((T(shape), T(mask, "bool"), draw.sampled([0.0, -1e9, T([])])), assumes=wider)
 
 
 def where(draw: Draw) -> Call:
