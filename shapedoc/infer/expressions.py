@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import (
@@ -27,7 +28,7 @@ from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import EVALUATE, Arg, Machine
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import Builtin, Function, SizePart, Symbolic
+from shapedoc.infer.values import Builtin, Choice, Function, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__: list[str] = []
@@ -257,9 +258,16 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         return _identity(left, right, op == "==")
     if isinstance(left, Unknown) and op in _COMPARISONS and _maybe_tensor(left):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
+    if isinstance(left, Symbolic) and not left.size and op in ("==", "!=") and _is_padding(right):
+        right = right.as_int()  # tokens against the index of padding
     if isinstance(left, Symbolic) and not left.size and op in _COMPARISONS and isinstance(right, Int):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left.as_tensor(), a.node), Arg(right, b.node)])
     return Bool()
+
+
+def _is_padding(value: Value) -> TypeGuard[Symbolic]:
+    """Whether a parameter is the index of padding."""
+    return isinstance(value, Symbolic) and value.name.lower().startswith("pad") and not value.used_as_tensor
 
 
 def _note_question(m: Machine, left: Value, right: Value) -> None:
@@ -279,6 +287,8 @@ def _identity(left: Value, right: Value, same: bool) -> Bool:
         return Bool(same)
     if isinstance(right, NoneValue) or isinstance(left, NoneValue):
         other = left if isinstance(right, NoneValue) else right
+        if isinstance(other, Choice) and any(isinstance(v, NoneValue) for v in other.values):
+            return Bool()
         if isinstance(other, Unknown) or (isinstance(other, Symbolic) and other.hint in ("", "none")):
             return Bool()
         return Bool(not same)

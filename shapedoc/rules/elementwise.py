@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shapedoc.core.dim import ONE
-from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
@@ -136,9 +136,16 @@ def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
 
 def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator[Meeting]:
     a, b = shape_at(event, one), shape_at(event, two)
-    if a is None or b is None or a.rank is None or b.rank is None or event.sizes is None:
+    if a is None or b is None or event.sizes is None or (a.rank is None and b.rank is None):
         return
-    if a.rank > b.rank or (a.rank == b.rank and (two.name == "mask" or is_positions(trace, two))):
+    if a.rank is None or b.rank is None:
+        # Of the operand of unknown rank, what stands at its end.
+        if a.rank is None:
+            one, two, a, b = two, one, b, a
+        if len(b.suffix) < len(a.axes):
+            return
+        b = Shape((Run(), *b.suffix))
+    elif a.rank > b.rank or (a.rank == b.rank and (two.name == "mask" or is_positions(trace, two))):
         one, two, a, b = two, one, b, a
     for back in range(-len(a.axes), 0):
         x, y = a.axes[back], b.axes[back]

@@ -89,7 +89,7 @@ def _misaligned(trace: Trace, meeting: Meeting) -> Finding:
 def _normalised(trace: Trace, sink: Sink) -> Softmax | None:
     """The softmax that normalises what was masked."""
     g = graph(trace)
-    reached = {e.index for e in g.forward(sink.event, lambda e: e.short in KEEPS)}
+    reached = {e.index for e in g.forward(sink.event, lambda e: e.short in KEEPS or e.short == "exp")}
     return next((s for s in softmaxes(trace) if s.event.index in reached and s.axis is not None), None)
 
 
@@ -98,28 +98,29 @@ def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
     meaning = masks(trace).of(sink.mask.value)
     softmax = _normalised(trace, sink)
     shape = shape_at(sink.event, sink.mask)
-    if softmax is None or softmax.axis is None or shape is None or shape.rank is None:
+    if softmax is None or softmax.axis is None or shape is None:
         return
     if meaning is not None and meaning.kind != "padding":
         return
     if sink.how == "add" and (meaning is None or not meaning.additive):
         return
     place = _place(softmax.shape, softmax.axis)
-    if place is None or -place > len(shape.axes) or shape.axes[place].dim != ONE:
+    if place is None or -place > len(shape.suffix) or shape.suffix[place].dim != ONE:
         return
-    along = [i for i, a in enumerate(shape.axes) if a.dim != ONE]
-    # The axis that it does vary along besides the batch: the queries.
-    if len(along) < 2 or softmax.shape is None or softmax.shape.rank is None or softmax.shape.rank < 3:
+    # The axes that it does vary along: the batch, and besides it the queries.
+    along = sum(1 for i in shape.items if not isinstance(i, Axis) or i.dim != ONE)
+    sure = meaning is not None and shape.run is not None
+    if (along < 2 or softmax.shape is None or len(softmax.shape.items) < 3) and not sure:
         return
-    if not _is_sole(trace, sink, softmax, place):
-        return
-    yield _useless(trace, sink, softmax, place, meaning is not None)
+    if _is_sole(trace, sink, softmax, place):
+        yield _useless(trace, sink, softmax, place, meaning is not None)
 
 
 def _place(shape: Shape | None, axis: Axis) -> int | None:
-    if shape is None or shape.rank is None:
+    """Where an axis stands, from the right."""
+    if shape is None:
         return None
-    found = [i - shape.rank for i, a in enumerate(shape.axes) if a.ids <= axis.ids]
+    found = [i - len(shape.suffix) for i, a in enumerate(shape.suffix) if a.ids <= axis.ids]
     return found[-1] if found else None
 
 
@@ -129,7 +130,7 @@ def _is_sole(trace: Trace, sink: Sink, softmax: Softmax, place: int) -> bool:
     made = g.producer(softmax.scores.value)
     if made is None:
         return True
-    chain = {e.index for e in g.back(made, lambda e: e.short in KEEPS)} | {made.index}
+    chain = {e.index for e in g.back(made, lambda e: e.short in KEEPS)}
     for other in mask_sinks(trace):
         if other is sink or other.event.index not in chain or other.event is sink.event:
             continue

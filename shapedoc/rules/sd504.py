@@ -57,9 +57,10 @@ def _outer(trace: Trace, sink: Sink, softmax: Softmax) -> tuple[Event, Operand] 
     """Where a padding mask of the queries was joined with the mask: it is 1 along the normalised axis."""
     g, known = graph(trace), masks(trace)
     made, shape = g.producer(sink.mask.value), softmax.shape
-    if made is None or shape is None or shape.rank is None or softmax.axis is None:
+    if made is None or shape is None or softmax.axis is None:
         return None
-    place = next((i - shape.rank for i, a in enumerate(shape.axes) if _became(a, softmax.axis)), None)
+    tail = shape.suffix
+    place = next((i - len(tail) for i, a in enumerate(tail) if _became(a, softmax.axis)), None)
     if place is None:
         return None
     for event in g.back(made, lambda e: e.short in _PASSES or e.short in _JOINS):
@@ -70,9 +71,9 @@ def _outer(trace: Trace, sink: Sink, softmax: Softmax) -> tuple[Event, Operand] 
             padding = meaning is not None and meaning.kind == "padding" and not meaning.additive
             if not pairwise and not (padding and meaning is not None and meaning.sign == "keep"):
                 continue
-            if axes is None or axes.rank is None or axes.rank < 2 or -place > axes.rank or axes.axes[place].dim != ONE:
+            if axes is None or -place > len(axes.suffix) or axes.suffix[place].dim != ONE:
                 continue
-            if sum(a.dim != ONE for a in axes.axes) >= 2:
+            if sum(1 for i in axes.items if not isinstance(i, Axis) or i.dim != ONE) >= 2:
                 return event, operand
     return None
 

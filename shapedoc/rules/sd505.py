@@ -34,7 +34,7 @@ def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
     if sink.how == "add":
         scores = sink.scores.value if sink.scores is not None else None
         return value.kind == "bool" and isinstance(scores, Tensor) and scores.kind != "bool" or (
-            meaning is not None and isinstance(scores, Tensor) and scores.kind == "float"
+            meaning is not None and isinstance(scores, Tensor) and scores.kind in ("float", "")
         )
     return sink.how in ("module", "fused") and meaning is not None and value.kind == "float"
 

@@ -45,7 +45,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     into = problem.detail.get("into", "")
     met = after.axes[int(into)] if into.isdigit() and int(into) < len(after.axes) else before.axes[problem.axes[0]]
     torn = before.axes[problem.axes[0]], met
-    if _numbers_only(event, before, after) or _is_assumed(before) or _is_assumed(after):
+    if _numbers_only(event, before, after) or _is_assumed(before) or _is_assumed(after) or _is_shifted(trace, operand):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
@@ -56,7 +56,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity=_severity(trace, operand, before, after, torn),
+        severity=_severity(before, after, torn),
         message=f"`{name}` of {text} {ours} as {theirs} mixes up its axes: their order is not the same",
         tensor=text,
         actual=ours,
@@ -68,10 +68,8 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     )
 
 
-def _severity(trace: Trace, operand: Operand, before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
+def _severity(before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
     """A size that nobody named may be 1, and then nothing is torn: unless the view exchanges the tensor's own sizes."""
-    if _is_shifted(trace, operand):
-        return "note"
     if all(a.dim.named or a.dim.const is not None for a in torn):
         return "error"
     own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
