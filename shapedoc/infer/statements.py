@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Axis, Run
@@ -24,7 +25,7 @@ from shapedoc.core.value import (
 from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.join import State, join, join_states, settled, snapshot
+from shapedoc.infer.join import OPTIONAL, State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.subscripts import key_of, settle_index
@@ -273,10 +274,19 @@ def _assume(m: Machine, test: ir.Expr, holds: bool) -> Signal:
     if isinstance(right, ir.Const) and right.value is None and isinstance(test.left, ir.Name):
         if (op in ("is", "==")) == holds:
             m.frame.variables[test.left.id] = NoneValue()
+        else:
+            _assume_some(m, test.left.id)
         return ""
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
         _assume_rank(m, test.left, right.value)
     return ""
+
+
+def _assume_some(m: Machine, name: str) -> None:
+    """Inside ``if x is not None`` the value is what it is where it is not None."""
+    value = m.lookup(name)
+    if isinstance(value, Unknown) and value.reason == OPTIONAL and value.events:
+        m.frame.variables[name] = m.trace.events[value.events[0]].result
 
 
 def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
@@ -320,7 +330,7 @@ def with_(m: Machine, node: ir.With) -> Signal:
 def try_(m: Machine, node: ir.Try) -> Signal:
     states: list[State] = [snapshot(m, lambda: m.run(node.body) or m.run(node.orelse))]
     for _, name, body in node.handlers:
-        states.append(snapshot(m, lambda body=body, name=name: _handle(m, name, body)))  # type: ignore[misc]
+        states.append(snapshot(m, partial(_handle, m, name, body)))
     going = [s for s in states if not s.signal]
     signal = join_states(m, states[:1] if not states[0].signal else (going or states), node)
     final = m.run(node.final)
@@ -357,7 +367,7 @@ def jump(m: Machine, node: ir.Jump) -> Signal:
 def opaque(m: Machine, node: ir.OpaqueStmt) -> Signal:
     for value in node.values:
         m.eval(value)
-    blocks = [snapshot(m, lambda block=block: m.run(block)) for block in node.blocks]  # type: ignore[misc]
+    blocks = [snapshot(m, partial(m.run, block)) for block in node.blocks]
     rest = snapshot(m, lambda: "")
     return join_states(m, [*blocks, rest], node)
 
