@@ -10,10 +10,10 @@ from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.attention import score_of
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
-from shapedoc.rules.softmaxes import holds, softmaxes
+from shapedoc.rules.softmaxes import both_ways, holds, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Roles", "leaves", "projection", "roles"]
+__all__ = ["Roles", "ancestry", "leaves", "projection", "roles"]
 
 _CALLS = names("MultiheadAttention.forward scaled_dot_product_attention")
 _MAPS = names("Linear.forward linear")
@@ -50,6 +50,8 @@ def roles(trace: Trace) -> Iterator[Roles]:
         score = score_of(g, softmax)
         if score is None or score.form != "multiplicative" or len(score.query) != 1 or len(score.memory) != 1:
             continue
+        if both_ways(g, softmax, softmaxes(trace)):
+            continue
         axis = softmax.axis
         for use in uses(g, softmax):
             if axis is None or not any(holds(s, axis) for s in use.summed):
@@ -82,4 +84,16 @@ def leaves(g: Graph, value: Value | None) -> frozenset[int]:
             stack.extend(o.value for o in inner)
         else:
             found.add(event.index)
+    return frozenset(found)
+
+
+def ancestry(g: Graph, value: Value | None) -> frozenset[int]:
+    """Everything that a tensor is made of, through any operation: indices of events, inputs by negative uid."""
+    found: set[int] = {-value.uid} if isinstance(value, Tensor) and value.event < 0 else set()
+    for made in g.producers(value):
+        for event in g.back(made, lambda e: True):
+            found.add(event.index)
+            found.update(
+                -o.value.uid for o in tensor_operands(event) if isinstance(o.value, Tensor) and o.value.event < 0
+            )
     return frozenset(found)

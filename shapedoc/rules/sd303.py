@@ -8,7 +8,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Value
-from shapedoc.rules.cells import Cell, Source, overlap
+from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
@@ -27,6 +27,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield from _judged(trace, g, pair)
     for attention in attentions(trace):
         yield from _left_out(trace, attention)
+    yield from _across_layers(trace, g)
 
 
 def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
@@ -92,6 +93,25 @@ def _left_out(trace: Trace, attention: Attention) -> Iterator[Finding]:
             "error",
             ((attention.softmax.event.span, "the attention asks with the state that was given"),),
         )
+
+
+def _across_layers(trace: Trace, g: Graph) -> Iterator[Finding]:
+    """A cell whose input and whose state are both what the cell below it has just returned.
+
+    A deep transition, whose second cell goes on with the first one's state, reads something else (the context).
+    """
+    every = [c for c in cells(trace) if c.is_step and not c.is_lstm]
+    for above in every:
+        for below in every:
+            if below.layer is above.layer or below.event.loops[:-1] != above.event.loops[:-1]:
+                continue
+            returned = frozenset((Source("cell", below.event.index, "h"),))
+            if above.hidden == returned and states_of(g, above.event.value("input")) == returned:
+                place = _state_span(above) or above.event.span
+                labels = ((below.event.span, "the layer below returns it here"),)
+                yield _found(
+                    trace, above, place, "the state of the layer below goes into", "has no memory", "warning", labels
+                )
 
 
 def _found(

@@ -6,26 +6,32 @@ from collections.abc import Iterator
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Int
+from shapedoc.core.sizes import Kind
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Int, NoneValue, SliceValue
 from shapedoc.rules.attention import LINEAR
-from shapedoc.rules.contractions import literal
+from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
+from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, taken
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.wording import call_labels, finding, label
+from shapedoc.rules.timing import attentions
+from shapedoc.rules.wording import call_labels, finding, label, text_of
 
 __all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
+    yield from _queries(trace, g)
     for part in taken(trace, g):
         if part.part == "out" or not part.users:
             continue
         for event in part.users:
             if event.short in ("view", "reshape") and is_bidirectional(part.cell):
                 yield from _reordered(trace, part, event)
+            if event.short == "getitem" and is_bidirectional(part.cell):
+                yield from _sliced(trace, g, part, event)
         numbers = [_number(e) for e in part.users]
         if any(n is None for n in numbers):
             continue
@@ -130,6 +136,91 @@ def _reordered(trace: Trace, part: Taken, event: Event) -> Iterator[Finding]:
         labels=label(part.cell.event.span, f"returns {name}") + call_labels(event),
         why="a layer's two directions lie beside each other; read the other way round, layers and directions mix",
         help=f"view it as `{name}.view({event.sizes.show(count)}, 2, ...)`",
+    )
+
+
+def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Finding]:
+    """The first `layers` entries of a bidirectional state: the lower layers with both directions, not one of each."""
+    parts = index_parts(event.value("index"))
+    count = part.cell.layer.config.get("num_layers")
+    if not parts or not isinstance(parts[0], SliceValue) or not isinstance(count, Int) or event.sizes is None:
+        return
+    cut = parts[0]
+    upper = cut.upper
+    if not isinstance(cut.lower, NoneValue) or not isinstance(cut.step, NoneValue) or not isinstance(upper, Int):
+        return
+    layers = event.sizes.resolve(count.dim)
+    if event.sizes.compare(upper.dim, layers).kind is not Kind.ALWAYS or _is_bridge(g, event):
+        return
+    name, shown = part.tensor.name or "h_n", event.sizes.show(layers)
+    one = layers.value == 1
+    yield finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{trace.source(event.span)} drops the backward direction"
+        if one
+        else f"{trace.source(event.span)} takes both directions of the lower layers, not one direction of every layer",
+        tensor=name,
+        actual=_text(event, part),
+        labels=label(part.cell.layer.span, "built bidirectional")
+        + label(part.cell.event.span, f"returns {name}")
+        + call_labels(event),
+        why="the state of a bidirectional module is (layers * 2, batch, hidden), a layer's two directions beside each "
+        "other: forward and backward alternate",
+        help=f"join or add the directions: `{name}[0::2] + {name}[1::2]` has `{shown}` layers",
+    )
+
+
+def _queries(trace: Trace, g: Graph) -> Iterator[Finding]:
+    """Attention that asks with the lowest layer of a decoder's state."""
+    stacked = [c for c in cells(trace) if not c.is_step and (layers_of(c) or 1) > 1 and not is_bidirectional(c)]
+    for attention in attentions(trace) if stacked else ():
+        for operand in attention.score.query:
+            event = _picked(g, operand)
+            source = next(iter(tensor_operands(event)), None) if event is not None else None
+            if event is None or source is None:
+                continue
+            states = states_of(g, source.value)
+            cell = next((c for c in stacked if overlap(states, c.hidden) or _made(states, c)), None)
+            if cell is not None:
+                yield _lowest_asks(trace, event, cell, text_of(trace, source))
+
+
+def _picked(g: Graph, operand: Operand) -> Event | None:
+    """The index that takes entry 0 of a state, between a query and the state."""
+    event = g.producer(operand.value)
+    for _ in range(20):
+        if event is None or event.short not in SHAPING | LINEAR:
+            return None
+        if event.short in ("getitem", "select"):
+            return event if _number(event) == 0 else None
+        event = g.main_source(event)
+    return None
+
+
+def _made(states: frozenset[Source], cell: Cell) -> bool:
+    return any(s.kind == "cell" and s.key == cell.event.index and s.part == "h" for s in states)
+
+
+def _lowest_asks(trace: Trace, event: Event, cell: Cell, name: str) -> Finding:
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"attention queries {name}[0], the lowest of {layers_of(cell)} layers",
+        tensor=name,
+        labels=label(cell.layer.span, f"built with {layers_of(cell)} layers")
+        + label(cell.event.span, "the state goes in or comes out here")
+        + call_labels(event),
+        why="layers are stacked with the lowest first; what the decoder knows after all of them is in the last one",
+        help=f"query with the last layer: `{name}[-1]`",
     )
 
 

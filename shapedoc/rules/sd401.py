@@ -11,7 +11,7 @@ from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.softmaxes import Softmax, holds, is_axis, softmaxes, stripped
+from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
 
@@ -24,7 +24,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for softmax in all_of_them:
         if softmax.axis is None or softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
             continue
-        if _both_ways(g, softmax, all_of_them):
+        if both_ways(g, softmax, all_of_them):
             continue
         found = list(uses(g, softmax))
         if any(is_right(u, softmax.axis) for u in found):
@@ -34,21 +34,6 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _over_another(trace, softmax, use)
         elif not found and softmax.kind == "softmax":
             yield from _over_batch(trace, g, softmax)
-
-
-def _both_ways(g: Graph, softmax: Softmax, others: tuple[Softmax, ...]) -> bool:
-    """Whether the same scores are normalised over another axis too: attention in both directions, or slots.
-
-    Source: Xiong et al. 2017, dynamic coattention networks; Locatello et al. 2020, slot attention.
-    """
-    source, axis = stripped(g, softmax.scores.value), softmax.axis
-    if source is None or axis is None:
-        return False
-    return any(
-        other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis)
-        for other in others
-        if other is not softmax and stripped(g, other.scores.value) is source
-    )
 
 
 def is_right(use: Use, axis: Axis) -> bool:

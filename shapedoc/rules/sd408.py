@@ -10,7 +10,7 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Layer, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
-from shapedoc.rules.roles import Roles, leaves, projection, roles
+from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, named
 
@@ -90,6 +90,8 @@ def _other_sequence(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
     query, key, value = (leaves(g, o.value) for o in (found.query, found.key, found.value))
     if not query or not key or not value or key & value or key & query or not value & query:
         return
+    if key & ancestry(g, found.value.value) or value & ancestry(g, found.key.value):
+        return
     values, keys = named(trace, found.value), named(trace, found.key)
     yield _report(
         trace,
@@ -113,7 +115,8 @@ def _exchanged(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
             continue
         for operand in tensor_operands(event):
             other = leaves(g, operand.value)
-            if other and not other & query and other <= key and not _comes_from(g, operand.value, found.context):
+            asked_of = ancestry(g, found.query.value)
+            if other and not other & asked_of and other <= key and not _comes_from(g, operand.value, found.context):
                 residual, asked = named(trace, operand), named(trace, found.query)
                 yield _report(
                     trace,

@@ -17,7 +17,7 @@ from shapedoc.core.value import Layer, Tensor
 from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, axis_at, graph, result_shape, shape_at
 
-__all__ = ["Softmax", "denominator", "holds", "is_axis", "made_axis", "softmaxes", "stripped"]
+__all__ = ["Softmax", "both_ways", "denominator", "holds", "is_axis", "made_axis", "softmaxes", "stripped"]
 
 _LIBRARY = names("softmax Softmax.forward gumbel_softmax")
 # What may stand between the numerator and the sum that divides it.
@@ -233,3 +233,18 @@ def _earlier(shape: Shape | None, axis: Axis) -> Axis | None:
     if shape is None:
         return None
     return next((a for a in shape.axes if a.ids <= axis.ids), None)
+
+
+def both_ways(g: Graph, softmax: Softmax, others: tuple[Softmax, ...]) -> bool:
+    """Whether the same scores are normalised over another axis too: attention in both directions, or slots.
+
+    Source: Xiong et al. 2017, dynamic coattention networks; Locatello et al. 2020, slot attention.
+    """
+    source, axis = stripped(g, softmax.scores.value), softmax.axis
+    if source is None or axis is None:
+        return False
+    return any(
+        other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis)
+        for other in others
+        if other is not softmax and stripped(g, other.scores.value) is source
+    )

@@ -84,7 +84,57 @@ WRONG["the initial state at every step, the output fed back"] = (
     + "\ngenerate(Decoder(11, 7), torch.zeros(2, 1, dtype=torch.long), torch.zeros(1, 2, 7), 4)\n"
 )
 
+WRONG["one state for two layers"] = """
+class Stack(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.low, self.high = nn.GRUCell(d, h), nn.GRUCell(h, h)
+
+    def forward(self, xs, h):
+        out = []
+        for x in xs:
+            h = self.low(x, h)
+            h = self.high(h, h)  # <- SD303
+            out.append(h)
+        return torch.stack(out)
+
+Stack(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7))
+"""
+
 RIGHT = {
+    "a second transition that reads the context": """
+class Conditional(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.low, self.high = nn.GRUCell(d, h), nn.GRUCell(h, h)
+
+    def forward(self, xs, h, memory):
+        out = []
+        for x in xs:
+            h = self.low(x, h)
+            a = torch.bmm(memory, h.unsqueeze(2)).softmax(1)
+            h = self.high((a * memory).sum(1), h)
+            out.append(h)
+        return torch.stack(out)
+
+Conditional(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7), torch.randn(2, 5, 7))
+""",
+    "a state for each of two layers": """
+class Stack(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.low, self.high = nn.GRUCell(d, h), nn.GRUCell(h, h)
+
+    def forward(self, xs, h, g):
+        out = []
+        for x in xs:
+            h = self.low(x, h)
+            g = self.high(h, g)
+            out.append(g)
+        return torch.stack(out)
+
+Stack(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7), torch.zeros(2, 7))
+""",
     "carried": """
 def run(cell, xs, h):
     out = []

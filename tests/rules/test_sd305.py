@@ -52,9 +52,49 @@ def last_layer(x):
 
 last_layer(torch.randn(2, 5, 3))
 """,
+    "the first entries for a decoder with as many layers": """
+class Model(nn.Module):
+    def __init__(self, d, h, layers):
+        super().__init__()
+        self.encoder = nn.GRU(d, h, layers, bidirectional=True)
+        self.decoder, self.layers = nn.GRU(d, h, layers), layers
+
+    def forward(self, x, y):
+        outputs, hidden = self.encoder(x)
+        return self.decoder(y, hidden[: self.layers])  # <- SD305
+
+Model(3, 7, 2)(torch.randn(5, 2, 3), torch.randn(4, 2, 3))
+""",
+    "a query of the lowest layer": """
+class Decoder(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn = nn.GRU(d + h, h, num_layers=2, batch_first=True)
+
+    def forward(self, x, hidden, memory):
+        query = hidden[0].unsqueeze(2)  # <- SD305
+        weights = torch.bmm(memory, query).softmax(dim=1)
+        context = (weights * memory).sum(dim=1, keepdim=True)
+        return self.rnn(torch.cat((x, context), dim=2), hidden)
+
+Decoder(3, 7)(torch.randn(2, 1, 3), torch.zeros(2, 2, 7), torch.randn(2, 5, 7))
+""",
 }
 
 RIGHT = {
+    "a query of the last layer": """
+class Decoder(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn = nn.GRU(d + h, h, num_layers=2, batch_first=True)
+
+    def forward(self, x, hidden, memory):
+        weights = torch.bmm(memory, hidden[-1].unsqueeze(2)).softmax(dim=1)
+        context = (weights * memory).sum(dim=1, keepdim=True)
+        return self.rnn(torch.cat((x, context), dim=2), hidden)
+
+Decoder(3, 7)(torch.randn(2, 1, 3), torch.zeros(2, 2, 7), torch.randn(2, 5, 7))
+""",
     "both directions": """
 def summary(x):
     output, hidden = nn.GRU(3, 7, bidirectional=True)(x)
