@@ -290,7 +290,7 @@ def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
     if len(args) != 2:
         return Bool()
     value, cls = args[0].value, args[1].value
-    names = [v for v in (cls.items if isinstance(cls, Seq) else (cls,))]
+    names = list(cls.items) if isinstance(cls, Seq) else [cls]
     labels = [getattr(n, "qualified", getattr(n, "name", "")) for n in names]
     match value:
         case Tensor():

@@ -78,7 +78,8 @@ def real(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
         return m.operate("torch.exp", node, args[:1])
     if qualified in ("pow", "power") and len(values) == 2 and all(isinstance(v, Int | Float) for v in values):
         left, right = values
-        assert isinstance(left, Int | Float) and isinstance(right, Int | Float)
+        assert isinstance(left, Int | Float)
+        assert isinstance(right, Int | Float)
         return numbers.arithmetic("**", left, right, m.sizes)
     if qualified == "prod" and values and isinstance(values[0], Seq) and values[0].rest is None:
         total: Value = Int(ONE)
@@ -186,8 +187,7 @@ def through(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> 
 
 @library("torch.finfo", "numpy.finfo", "torch.iinfo")
 def finfo(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
-    lowest = Float(-3.4e38, known=True)
-    return DictValue({"min": lowest}) if args and isinstance(args[0].value, Dtype) else DictValue({"min": lowest})
+    return DictValue({"min": Float(-3.4e38, known=True)}, complete=False)
 
 
 @library("torch.utils.checkpoint.checkpoint")

@@ -74,7 +74,8 @@ class Machine(Recorder):
         self.branch_count = 0
         self.driver = False
         self.libraries: set[str] = set()
-        # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure layers.
+        # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure
+        # layers.
         self.asked: dict[str, list[bool | str]] = {}
         self.configures: set[str] = set()
         self.last_shape: tuple[Tensor, Value] | None = None

@@ -169,10 +169,8 @@ class Recorder:
         out = []
         for name, value in outcome.bound.items():
             place = outcome.places[name]
-            if isinstance(place, str):
-                arg = keywords.get(place)
-            else:
-                arg = args[place] if place < len(args) else None
+            given = keywords.get(place) if isinstance(place, str) else None
+            arg = args[place] if isinstance(place, int) and place < len(args) else given
             node = arg.node if arg else None
             if node is not None and arg is not None and value is not arg.value:
                 node = args[place].node if isinstance(place, int) and isinstance(value, Seq) and value.items else node

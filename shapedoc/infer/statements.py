@@ -75,8 +75,8 @@ def _note_target(m: Machine, target: ir.Name | ir.Attribute, value: Value) -> No
 
 def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
     """A literal put into a variable becomes a size of that name which knows its number."""
-    if isinstance(target, ir.Sequence) and isinstance(source, ir.Sequence) and isinstance(value, Seq):
-        if len(target.items) == len(source.items) == len(value.items):
+    match target, source, value:
+        case ir.Sequence(), ir.Sequence(), Seq() if len(target.items) == len(source.items) == len(value.items):
             parts = zip(target.items, source.items, value.items, strict=True)
             return Seq(tuple(_named_literal(m, t, s, v) for t, s, v in parts), value.kind)
     if not isinstance(source, ir.Const) or not isinstance(value, Int):
