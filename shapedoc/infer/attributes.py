@@ -24,7 +24,17 @@ from shapedoc.core.value import (
 )
 from shapedoc.core.verdict import Lost
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import BoundMethod, Class, Container, Function, Instance, LocalModule, Super, Symbolic
+from shapedoc.infer.values import (
+    BoundMethod,
+    Choice,
+    Class,
+    Container,
+    Function,
+    Instance,
+    LocalModule,
+    Super,
+    Symbolic,
+)
 from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
@@ -117,6 +127,10 @@ def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
             return value.names.get(name, Unknown(f"`{name}` is not in the module"))
         case Container():
             return Bound(value, name)
+        case Choice():
+            from shapedoc.infer.choices import attribute_of_choice
+
+            return attribute_of_choice(m, value, name, node)
         case DictValue(items=items) if name in items and not hasattr(dict, name):
             return items[name]  # the fields of `torch.finfo`
         case DictValue() | Seq() | SizeOf() | Str() | Bound() | BoundMethod() | Function() | Dtype():

@@ -21,7 +21,7 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.core.verdict import Lost
-from shapedoc.infer import builtins, library
+from shapedoc.infer import builtins, choices, library
 from shapedoc.infer.attributes import TENSOR_ONLY
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Frame, Machine, lift, span_of
@@ -29,6 +29,7 @@ from shapedoc.infer.methods import container_method, tensor_method
 from shapedoc.infer.values import (
     BoundMethod,
     Builtin,
+    Choice,
     Class,
     Container,
     Function,
@@ -129,6 +130,8 @@ def call_value(
             return _call_container(m, func, args, keywords, node)
         case Builtin(name):
             return builtins.call(m, name, args, keywords, node)
+        case Choice():
+            return choices.call_choice(m, func, args, keywords, node, rest)
         case Partial():
             bound = {k: Arg(v) for k, v in func.keywords.items()}
             return call_value(m, func.function, [*(Arg(a) for a in func.args), *args], {**bound, **keywords}, node)

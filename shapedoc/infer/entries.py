@@ -14,7 +14,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
-from shapedoc.infer import calls, expressions, loops, statements
+from shapedoc.infer import calls, expressions, loops, packages, statements
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
 from shapedoc.infer.replaced import replaced
@@ -24,7 +24,7 @@ from shapedoc.source import ir
 
 __all__ = ["Sources", "analyse"]
 
-_REGISTERED = (calls, expressions, loops, statements)
+_REGISTERED = (calls, expressions, loops, packages, statements)
 _PASSES = 3
 _VARIANTS = 4
 

@@ -7,15 +7,19 @@ from dataclasses import replace
 
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine
-from shapedoc.infer.values import Instance, Symbolic
+from shapedoc.infer.values import Choice, Class, Container, Function, Instance, Partial, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
-__all__ = ["State", "join", "join_states", "settled", "snapshot"]
+__all__ = ["OPTIONAL", "State", "join", "join_states", "settled", "snapshot"]
 
 Where = ir.Stmt | ir.Expr | None
+
+# Why a value is unknown that is a tensor or None; its event is the tensor.
+OPTIONAL = "a tensor in one branch, None in another"
+_ALTERNATIVES = 3
 
 
 class State:
@@ -108,6 +112,12 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
     if tensors and len(tensors) == len(values):
         return _join_tensors(machine, tensors, node)
     symbols = [v for v in values if isinstance(v, Symbolic)]
+    if symbols and not tensors and all(s.hint == "none" and not s.used_as_tensor for s in symbols):
+        others = [v for v in values if not isinstance(v, Symbolic)]
+        if all(isinstance(v, NoneValue) for v in others) and all(s is symbols[0] for s in symbols):
+            return symbols[0]
+        if others and not any(isinstance(v, NoneValue | Unknown) for v in others):
+            return join(machine, others, node)  # a parameter is replaced where it was not given
     if tensors and len(tensors) + len(symbols) == len(values):
         return _join_default(machine, tensors, symbols, node)
     if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
@@ -116,6 +126,8 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
         others = [as_tensor(v) for v in values if isinstance(v, Unknown)]
         if len(others) + len(tensors) == len(values):
             return _join_tensors(machine, [*tensors, *others], node)
+        if all(isinstance(v, Tensor | NoneValue) for v in values):
+            return Unknown(OPTIONAL, (_join_tensors(machine, tensors, node).event,))
         return Unknown(
             "a tensor in one branch, something else in another", tuple(t.event for t in tensors if t.event >= 0)
         )
@@ -158,8 +170,24 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
         case _:
             if all(v == first for v in values[1:]):
                 return first
+    choice = _choice(values)
+    if choice is not None:
+        return choice
     events = tuple(e for v in values if isinstance(v, Unknown) for e in v.events)
     return Unknown("different things in different branches", events)
+
+
+def _choice(values: Sequence[Value]) -> Choice | None:
+    """Things that can be called, at most one of them None."""
+    found: list[Value] = []
+    for value in values:
+        for v in value.values if isinstance(value, Choice) else (value,):
+            if not isinstance(v, Layer | Instance | Function | Class | Container | Partial | Library | NoneValue):
+                return None
+            if not any(v is w or v == w for w in found):
+                found.append(v)
+    can_be_called = [v for v in found if not isinstance(v, NoneValue)]
+    return Choice(tuple(found)) if 0 < len(can_be_called) <= _ALTERNATIVES else None
 
 
 def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Value
 from shapedoc.infer.machine import Machine
-from shapedoc.infer.values import Class, Container, Function, Instance
+from shapedoc.infer.values import Choice, Class, Container, Function, Instance
 
 __all__ = ["truth"]
 
@@ -29,6 +29,8 @@ def truth(m: Machine, value: Value) -> bool | None:
             return bool(value.items)
         case Layer() | Instance() | Function() | Class():
             return True
+        case Choice(values=values):
+            return None if any(isinstance(v, NoneValue) for v in values) else True
         case Container():
             return True if value.items.items else None
     return None

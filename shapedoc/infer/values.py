@@ -12,6 +12,7 @@ from shapedoc.source import ir
 __all__ = [
     "BoundMethod",
     "Builtin",
+    "Choice",
     "Class",
     "Container",
     "Function",
@@ -132,6 +133,13 @@ class SizePart(Opaque):
     """A part of the shape of a tensor of unknown rank: ``x.shape[:-1]``."""
 
     items: tuple[Axis | Run, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice(Opaque):
+    """One of several things that can be called, or None: which one, a setting decides."""
+
+    values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
