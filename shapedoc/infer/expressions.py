@@ -243,6 +243,8 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         left = left.as_tensor() if left.used_as_tensor else left.as_int() if left.size else left
     if isinstance(right, Symbolic):
         right = right.as_tensor() if right.used_as_tensor else right.as_int() if right.size else right
+    if op in ("==", "!=") and not isinstance(right, Tensor) and _is_padding(b.value):
+        right = b.value.as_int()  # tokens against the index of padding
     if op in _COMPARISONS and (isinstance(left, Tensor) or isinstance(right, Tensor)):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
     if isinstance(left, Int | Float) and isinstance(right, Int | Float) and op in _COMPARISONS:
@@ -258,8 +260,6 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         return _identity(left, right, op == "==")
     if isinstance(left, Unknown) and op in _COMPARISONS and _maybe_tensor(left):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
-    if isinstance(left, Symbolic) and not left.size and op in ("==", "!=") and _is_padding(right):
-        right = right.as_int()  # tokens against the index of padding
     if isinstance(left, Symbolic) and not left.size and op in _COMPARISONS and isinstance(right, Int):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left.as_tensor(), a.node), Arg(right, b.node)])
     return Bool()
