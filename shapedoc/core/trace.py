@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sameness, Sizes
@@ -72,6 +73,13 @@ _SYNONYMS = {
 }
 
 
+@cache
+def _short(op: str) -> str:
+    parts = op.split(".")
+    name = ".".join(parts[-2:]) if parts[-1] == "forward" else parts[-1]
+    return _SYNONYMS.get(name, name)
+
+
 @dataclass(slots=True, eq=False)
 class Event:
     """One operation.
@@ -101,9 +109,7 @@ class Event:
     @property
     def short(self) -> str:
         """The operation without its library: "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called)."""
-        parts = self.op.split(".")
-        name = ".".join(parts[-2:]) if parts[-1] == "forward" else parts[-1]
-        return _SYNONYMS.get(name, name)
+        return _short(self.op)
 
     def operand(self, name: str) -> Operand | None:
         """The operand of this name, or the part of one (``tensors[1]``)."""
