@@ -195,7 +195,10 @@ def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> T
     shape = shapes[0]
     for other in shapes[1:]:
         shape = _join_shapes(machine, shape, other)
-    return machine.phi(node, tensors, shape)
+    met = machine.phi(node, tensors, shape)
+    if shape.rank is not None and any(s.rank is None for s in shapes):
+        machine.tentative.add(met.event)
+    return met
 
 
 def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence[Symbolic], node: Where) -> Tensor:

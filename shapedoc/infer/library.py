@@ -185,6 +185,15 @@ def through(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> 
     return args[-1].value if args else Unknown("nothing passed")
 
 
+@library("torch._assert", "timm.layers._assert", "timm.layers.trace_utils._assert")
+def asserted(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    from shapedoc.infer.asserted import assume
+
+    if args and args[0].node is not None:
+        assume(m, args[0].node)
+    return NoneValue()
+
+
 @library("torch.finfo", "numpy.finfo", "torch.iinfo")
 def finfo(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     return DictValue({"min": Float(-3.4e38, known=True)}, complete=False)

@@ -92,6 +92,7 @@ class Machine(Recorder):
         self.calls, self.loops, self.branch = (), (), ()
         self.steps = 0
         self.spoilt = set()
+        self.tentative = set()
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:

@@ -45,6 +45,8 @@ class Recorder:
         self.spoilt: set[int] = set()
         # Tensors (their uid) whose rank rests on what the author states of them.
         self.described: set[int] = set()
+        # Events whose rank is that of one branch only, nothing being known in another, and all that came of them.
+        self.tentative: set[int] = set()
 
     @property
     def function(self) -> str:
@@ -91,11 +93,12 @@ class Recorder:
         if name.startswith("numpy.") and isinstance(result, Tensor):
             result.library = "numpy"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
-        spoilt = self.spoilt and any(self._spoilt(o.value) for o in operands)
+        spoilt = any(_among(o.value, self.spoilt) for o in operands) if self.spoilt else False
+        tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
         if spoilt:
             problems = ()  # A consequence of one that has been reported.
-        if self.described and problems:
-            problems = undoubted(problems, operands, self.described)
+        if problems and (self.described or tentative):
+            problems = undoubted(problems, operands, self.described, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
@@ -105,6 +108,8 @@ class Recorder:
             self._set_apart(result)
         if spoilt or any(_spoils(p) for p in problems):
             self.spoilt.add(event.index)
+        if tentative:
+            self.tentative.add(event.index)
         return result
 
     def _set_apart(self, result: Value) -> None:
@@ -118,16 +123,6 @@ class Recorder:
             flexible = any(s.flexible for d in dims for s in d.syms)
             if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
                 self.sizes.apart(*dims)
-
-    def _spoilt(self, value: Value) -> bool:
-        match value:
-            case Tensor():
-                return value.event in self.spoilt
-            case Unknown():
-                return any(e in self.spoilt for e in value.events)
-            case Seq():
-                return any(self._spoilt(v) for v in value.items)
-        return False
 
     def emit(self, name: str, node: ir.Expr | ir.Stmt, operands: tuple[Operand, ...], result: Value) -> Event:
         """Append an event whose result has been worked out."""
@@ -235,7 +230,7 @@ class Recorder:
 
     def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:
         """Record that a tensor's sizes were unpacked into another number of names."""
-        if tensor.uid in self.described:
+        if tensor.uid in self.described or tensor.event in self.tentative:
             return
         operand = Operand("input", tensor, shape=tensor.shape)
         event = self.emit("unpack", node, (operand,), Unknown("unpacking of another length"))
@@ -289,6 +284,18 @@ _LAID_OUT = frozenset(
 _HARMLESS = frozenset(
     ("scrambled-view", "squeeze-unknown", "implicit-softmax-axis", "view-after-transpose", "loss-broadcast")
 )
+
+
+def _among(value: Value, events: set[int]) -> bool:
+    """Whether a value came of one of these events."""
+    match value:
+        case Tensor():
+            return value.event in events
+        case Unknown():
+            return any(e in events for e in value.events)
+        case Seq():
+            return any(_among(v, events) for v in value.items)
+    return False
 
 
 def _holds_tensor(value: Value) -> bool:

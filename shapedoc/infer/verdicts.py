@@ -19,6 +19,9 @@ _SEVERAL = frozenset(
     ]
 )
 
+# What is reported of a rank.
+_RANKS = ("wrong-rank", "axis-out-of-range")
+
 
 def may_be_several(name: str) -> bool:
     """Whether an op of which nothing is known gives a tuple, or may: what that is unpacked into are no rows."""
@@ -26,17 +29,20 @@ def may_be_several(name: str) -> bool:
 
 
 def undoubted(
-    problems: Sequence[Problem], operands: Sequence[Operand], described: Collection[int]
+    problems: Sequence[Problem], operands: Sequence[Operand], described: Collection[int], *, tentative: bool = False
 ) -> tuple[Problem, ...]:
-    """The problems without those that say of a tensor's rank what only its description does.
+    """The problems without those that rest on a rank which is not certain.
 
-    described: the tensors (their uid) whose rank rests on what the author states of them.
+    described: the tensors (their uid) whose rank rests on what the author states of them. tentative: the operands
+    come of a rank that one branch has, of which another says nothing.
     """
+    if tentative:
+        problems = [p for p in problems if p.kind not in _RANKS]
     return tuple(p for p in problems if not _doubtful(p, operands, described))
 
 
 def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collection[int]) -> bool:
-    if problem.kind not in ("wrong-rank", "axis-out-of-range") or not problem.operands:
+    if problem.kind not in _RANKS or not problem.operands:
         return False
     at_fault = [o.value for o in operands if o.name == problem.operands[0]]
     return any(isinstance(v, Tensor) and v.uid in described for v in at_fault)

@@ -239,3 +239,36 @@ def test_a_shape_may_come_as_a_parameter() -> None:
             return mask.cumsum(1), mask.cumsum(2)
         """
     assert problems(program) == []
+
+
+def test_a_rank_that_one_branch_has_is_no_evidence_where_another_says_nothing() -> None:
+    program = """
+        import torch
+
+        def load(weights, transpose):
+            if weights.ndim == 4 and weights.shape[0] == 1:
+                weights = weights.flatten()
+            else:
+                weights = transpose(weights)
+            weights = torch.from_numpy(weights)
+            return weights.flatten(1)
+        """
+    assert problems(program) == []
+
+
+def test_torch_asserts_too() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Block(nn.Module):
+            def __init__(self, resolution):
+                super().__init__()
+                self.resolution = resolution
+
+            def forward(self, x):
+                B, C, H, W = x.shape
+                torch._assert(W == self.resolution, "another size")
+                return x + torch.zeros(B, C, H, self.resolution)
+        """
+    assert problems(program) == []
