@@ -43,6 +43,12 @@ def broadcast_shapes(
         return Shape((*head, a.items[len(head)], *tail))
     if a.run is None:
         a, b, left, right = b, a, right, left
+    if _starts_alike(a, b):
+        # An axis that is the first of both lines up with itself only where both have as many axes.
+        run = a.items[a.run or 0]
+        assert isinstance(run, Run)
+        at.sizes.bind_run(run, tuple(at.fresh() for _ in range(len(b.items) - len(a.axes))))
+        return broadcast_shapes(at, at.sizes.shape(a), b, left, right, problem=problem)
     # a has a run; what stands before it is out of reach from the right.
     tail, other = a.suffix, b.suffix
     if b.run is None and len(tail) >= len(other):
@@ -55,6 +61,13 @@ def broadcast_shapes(
     # An axis that meets the unknown part of the other operand keeps its size, unless it is 1.
     loose = tuple(at.fresh() if x.dim.const == 1 or _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
     return Shape((Run(), *loose, *merged))
+
+
+def _starts_alike(a: Shape, b: Shape) -> bool:
+    """Whether `a`, of unknown rank, begins with the axis that `b`, of known rank, begins with; it must have a name."""
+    if b.run is not None or not a.prefix or not b.axes or len(b.axes) < len(a.axes):
+        return False
+    return a.prefix[0].dim.named and a.prefix[0].same(b.axes[0])
 
 
 def _same_run(a: Shape, b: Shape) -> bool:

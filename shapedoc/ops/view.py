@@ -124,8 +124,12 @@ def _without_run(old: Shape, wanted: Sequence[Axis | Run]) -> tuple[_Pair | None
 
 
 def _unchecked(at: OpContext, old: Shape, wanted: Sequence[Axis | Run]) -> Shape:
-    """A view of which the number of elements is not known: the last axes keep their identity while sizes agree."""
+    """A view of which the number of elements is not known: axes at both ends keep their identity while sizes agree."""
     items = [at.fresh() if isinstance(i, Axis) and i.dim == _ANY else i for i in wanted]
+    for k, (axis, item) in enumerate(zip(old.prefix, items, strict=False)):
+        if not isinstance(item, Axis) or item.dim != axis.dim:
+            break
+        items[k] = axis
     tail = old.suffix
     for k in range(1, min(len(tail), len(items)) + 1):
         item = items[-k]
