@@ -63,7 +63,7 @@ def _count(at: OpContext, lengths: Value) -> Dim | None:
     match lengths:
         case Seq(rest=None):
             return Dim.of(len(lengths.items))
-        case Tensor():
+        case Tensor() if at.shape(lengths).run is None or len(at.shape(lengths).axes) < 2:
             (axis,) = at.need_rank(lengths, 1)
             return axis.dim
         case _:
