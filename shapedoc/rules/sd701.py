@@ -22,16 +22,18 @@ _FORMS = {
     "assert": "an assert",
     "suffix": "its name",
 }
+# Forms that a program reads, and whose names therefore stand for one size each.
+_STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
 def check(trace: Trace) -> Iterator[Finding]:
     seen: set[tuple[Span, str]] = set()
     for stated in trace.stated:
         severity: Severity | None = severity_of(stated.verdict, "warning")
-        if severity != "warning" or (stated.span, stated.name) in seen or _follows(trace, stated):
+        if severity is None or (stated.span, stated.name) in seen or _follows(trace, stated):
             continue
         seen.add((stated.span, stated.name))
-        yield _found(trace, stated)
+        yield _found(trace, stated, severity if stated.rank_differs or stated.form in _STRICT else "note")
 
 
 def _follows(trace: Trace, stated: Stated) -> bool:
@@ -47,7 +49,7 @@ def _follows(trace: Trace, stated: Stated) -> bool:
     )
 
 
-def _found(trace: Trace, stated: Stated) -> Finding:
+def _found(trace: Trace, stated: Stated, severity: Severity) -> Finding:
     form = _FORMS.get(stated.form, "a comment")
     name = stated.name or "the value"
     what = "another number of axes" if stated.rank_differs else "other sizes"
@@ -56,7 +58,7 @@ def _found(trace: Trace, stated: Stated) -> Finding:
     return Finding(
         code=RULE.code,
         name=RULE.name,
-        severity="warning",
+        severity=severity,
         path=stated.span.path or trace.path,
         span=stated.span,
         message=f"{form} says that `{name}` is {stated.text}, it has {what}: {stated.inferred}",
@@ -88,7 +90,8 @@ RULE = Rule(
     severity="warning",
     summary="A comment, docstring, annotation or assert states another shape than the code gives.",
     what="Reads the shapes that the author states, and compares them with the inferred ones: the number of axes, and "
-    "names that stand for two different sizes. It stands on the statement: where code and comment contradict each "
+    "names that stand for two different sizes. In comments and docstrings, whose letters are often used loosely, other "
+    "sizes are a note. It stands on the statement: where code and comment contradict each "
     "other, it is the comment that is reported.",
     why="Shape comments are how attention code is read. One that is wrong leads the next change astray, and often it "
     "was right once: the code is what changed.",
