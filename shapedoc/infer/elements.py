@@ -63,7 +63,8 @@ def _range(m: Machine, value: Range) -> Elements:
         if count <= _EXACT:
             return Elements(tuple(Int(Dim.of(i)) for i in range(a, b, c)), True)
     trips = stop - start if c == 1 else None
-    return Elements((m.fresh_int(), m.fresh_int()), False, trips)
+    first = Int(start) if start.const is not None else m.fresh_int()
+    return Elements((first, m.fresh_int()), False, trips)
 
 
 def _rows(m: Machine, tensor: Tensor, node: ir.Expr | ir.Stmt, unpack: bool) -> Elements:

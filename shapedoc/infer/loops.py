@@ -24,7 +24,7 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     got = elements(m, m.eval(node.iterable), node)
     items = got.items
     if len(m.loops) >= _DEEP:
-        items = items[:1]
+        items = items[-1:]
     elif len(m.loops) >= 2 and len(items) > 2:
         items, got = items[:2], Elements(items[:2], False, got.length)
     before = dict(m.frame.variables)
@@ -136,7 +136,7 @@ def comprehend(m: Machine, node: ir.Comprehension) -> Value:
         values: list[Value] = []
         keys: list[Value] = []
         exact = got.exact and len(node.generators) == 1
-        for element in got.items[:1] if not got.exact else got.items:
+        for element in got.items[-1:] if not got.exact else got.items:
             assign(m, first.target, element)
             known = [truth(m, m.eval(c)) for c in first.conditions]
             if False in known:
