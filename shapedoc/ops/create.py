@@ -14,6 +14,7 @@ from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import kind_of_dtype, named
 from shapedoc.ops.registry import op
+from shapedoc.ops.slicing import strided
 
 __all__ = ["arange", "asked", "dtype_of", "eye", "made", "number_kind", "zeros"]
 
@@ -195,7 +196,7 @@ def _counted(at: OpContext, start: Value, end: Value, step: Value) -> Dim | None
         return -length
     if each.const is not None and each.const < 0:
         return None
-    return at.sizes.floordiv(length, each, line=at.line)
+    return strided(at, length, each)
 
 
 def _as_number(at: OpContext, value: Value) -> float | int | None:

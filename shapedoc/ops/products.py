@@ -59,6 +59,8 @@ def summed_by(at: OpContext, pattern: Einsum, operands: Sequence[Tensor]) -> Ten
             else:
                 named[name] = _agreed(at, pattern, name, named[name], first[name], axis, (tensor, place))
     _mark(at, pattern, operands)
+    if len(operands) > 1:
+        _report_diagonals(at, pattern, operands)
     items: list[Axis | Run] = []
     for name in pattern.output:
         if name == ELLIPSIS:
@@ -113,6 +115,14 @@ def _agreed(
             **detail,
         )
     return a.merged(b)
+
+
+def _report_diagonals(at: OpContext, pattern: Einsum, operands: Sequence[Tensor]) -> None:
+    """An operand of a product of which only the diagonal is read; alone, that is what is asked for."""
+    for names, repeated, tensor in zip(pattern.inputs, pattern.repeated, operands, strict=True):
+        for name in sorted(repeated):
+            places = [i for i, n in enumerate(names) if n == name]
+            at.conflict("repeated-index", [tensor], axes=places, loud=False, name=name, pattern=pattern.text)
 
 
 def _mark(at: OpContext, pattern: Einsum, operands: Sequence[Tensor]) -> None:

@@ -8,7 +8,7 @@ from shapedoc.core.value import NoneValue, SliceValue, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
 
-__all__ = ["sliced"]
+__all__ = ["sliced", "strided"]
 
 
 def sliced(at: OpContext, axis: Axis, part: SliceValue) -> Axis:
@@ -23,6 +23,21 @@ def sliced(at: OpContext, axis: Axis, part: SliceValue) -> Axis:
     if size is None:
         return Axis(at.sizes.fresh(line=at.line), axis.ids)
     return axis if size == axis.dim and _forward(at, part) else Axis(size, axis.ids)
+
+
+def strided(at: OpContext, size: Dim, step: Dim, first: int = 0) -> Dim:
+    """How many there are of every `step`-th of `size` elements, from one of the first `step` on.
+
+    Where it is not known whether the step divides the size, it is taken to, so that every phase has as many, as for
+    rotary halves.
+    """
+    exact = size.divide(step)
+    if exact is not None:
+        return exact
+    left, right = size.value, step.value
+    if left is not None and right and first < left % right:
+        size = size + (step - 1)
+    return at.sizes.floordiv(size, step, line=at.line)
 
 
 def _forward(at: OpContext, part: SliceValue) -> bool:
@@ -57,10 +72,8 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
         return Dim.of(-(-length.const // step.const))
     first = lower.const if isinstance(part.upper, NoneValue) else None
     if first is not None and step.const is not None and first < step.const:
-        # Every phase of an axis has as many elements where the step divides it, as for rotary halves.
-        return at.sizes.floordiv(size, step, line=at.line)
-    exact = length.divide(step)
-    return at.sizes.floordiv(length + step - 1, step, line=at.line) if exact is None else exact
+        return strided(at, size, step, first)
+    return strided(at, length, step)
 
 
 def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:
