@@ -44,7 +44,7 @@ def tensor_method(
         return plain
     if any(_partial(a.value) for a in args):
         return _with_parts(m, tensor, method, args, node, where)
-    numpys = tensor.event < 0 and _is_numpys(method, args, keywords)
+    numpys = method == "astype" or (tensor.event < 0 and _is_numpys(method, args, keywords))
     prefix = "numpy.ndarray" if numpys else prefix_of(m, tensor)
     qualified = f"{prefix}.{method}"
     in_place = method.endswith("_") and not method.endswith("__")
@@ -80,7 +80,7 @@ def _is_numpys(method: str, args: Sequence[Arg], keywords: Keywords) -> bool:
     """Whether what nobody describes is an array, by a method that is spelled as NumPy's alone."""
     if method == "transpose":
         return len(args) > 2 or (len(args) == 1 and isinstance(args[0].value, Seq))
-    return method == "astype" or (method in ("max", "min") and not keywords.keys().isdisjoint(("axis", "keepdims")))
+    return method in ("max", "min") and not keywords.keys().isdisjoint(("axis", "keepdims"))
 
 
 def _partial(value: Value) -> bool:

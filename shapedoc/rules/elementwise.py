@@ -1,6 +1,6 @@
 """Two tensors meet element by element and an axis of one lies beside an axis of the other that it does not belong to.
 
-Each such meeting belongs to exactly one rule: a reduction that lost its axis (SD204), a mask (SD205), positions (SD207),
+Each such meeting belongs to one rule: a reduction that lost its axis (SD204), a mask (SD205), positions (SD207),
 an operand of lower rank that runs all the same (SD201), and everything else (SD102).
 """
 
@@ -20,13 +20,27 @@ from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.positions import is_positions
 
-__all__ = ["ARITHMETIC", "ELEMENTWISE", "REDUCTIONS", "Meeting", "is_mask", "keeps_axis", "meetings", "owner", "reduction_of", "rule_of", "shallowest"]
+__all__ = [
+    "ARITHMETIC",
+    "ELEMENTWISE",
+    "REDUCTIONS",
+    "Meeting",
+    "is_mask",
+    "keeps_axis",
+    "meetings",
+    "owner",
+    "reduction_of",
+    "rule_of",
+    "shallowest",
+]
 
 ARITHMETIC = names("add sub mul div pow maximum minimum floordiv mod rsub addcmul addcdiv lerp atan2 hypot")
 _TRUTH = names("and_ or_ xor logical_and logical_or logical_xor eq ne lt le gt ge less greater less_equal equal")
 ELEMENTWISE = ARITHMETIC | _TRUTH | names("greater_equal not_equal where masked_fill bitwise_and bitwise_or")
 REDUCTIONS = names("sum mean max min amax amin norm std var logsumexp prod nansum nanmean median any all vector_norm")
-_AFTER = SHAPING | names("sqrt add clamp clamp_min clip maximum abs exp log rsqrt reciprocal square pow neg mul div sub")
+_AFTER = SHAPING | names(
+    "sqrt add clamp clamp_min clip maximum abs exp log rsqrt reciprocal square pow neg mul div sub"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,9 +126,7 @@ def _depth(meeting: Meeting) -> tuple[int, bool]:
 
 def is_mask(operand: Operand) -> bool:
     """Whether an operand holds truth values."""
-    return operand.name in ("mask", "condition") or (
-        isinstance(operand.value, Tensor) and operand.value.kind == "bool"
-    )
+    return operand.name in ("mask", "condition") or (isinstance(operand.value, Tensor) and operand.value.kind == "bool")
 
 
 def _is_masked(event: Event) -> bool:
@@ -156,6 +168,8 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
         if sameness.kind is Kind.ALWAYS:
             continue
         if sameness.wrong:
+            if home is None:
+                home = _namesake(event, a, b, back)
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
         elif home is not None and (len(a.axes) < len(b.axes)):
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
@@ -179,6 +193,19 @@ def _home(event: Event, low: Shape, high: Shape, back: int) -> int | None:
         return None
     for place in free:
         if sizes.role(high.axes[place], "batch") is not None and sizes.role(high.axes[place], "time") is None:
+            return place
+    return None
+
+
+def _namesake(event: Event, low: Shape, high: Shape, back: int) -> int | None:
+    """Where in `high` the author gives the name of the axis of `low` at `back`."""
+    sizes = event.sizes
+    sym = sizes.resolve(low.axes[back].dim).sym if sizes is not None else None
+    if sizes is None or sym is None or not sym.name:
+        return None
+    for place in range(-len(high.axes), 0):
+        other = sizes.resolve(high.axes[place].dim).sym
+        if place != back and other is not None and other.name == sym.name and not _is_met(low, high, place):
             return place
     return None
 

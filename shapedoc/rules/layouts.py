@@ -28,10 +28,37 @@ _INPUTS = {
     "Transformer.forward": "src",
 }
 _CELLS = names("GRUCell.forward LSTMCell.forward RNNCell.forward")
-_BATCH = frozenset("b bs bsz batch batch_size batchsize n_batch nbatch bsize batch_sz".split())
+_BATCH = frozenset(["b", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "batch_sz"])
 _TIME = frozenset(
-    "t l s seq seq_len seqlen seq_length sequence_length length src_len tgt_len trg_len source_len target_len t_enc "
-    "t_dec max_len n_steps steps time timesteps n_tokens n_words n_positions src_length tgt_length block_size".split()
+    [
+        "t",
+        "l",
+        "s",
+        "seq",
+        "seq_len",
+        "seqlen",
+        "seq_length",
+        "sequence_length",
+        "length",
+        "src_len",
+        "tgt_len",
+        "trg_len",
+        "source_len",
+        "target_len",
+        "t_enc",
+        "t_dec",
+        "max_len",
+        "n_steps",
+        "steps",
+        "time",
+        "timesteps",
+        "n_tokens",
+        "n_words",
+        "n_positions",
+        "src_length",
+        "tgt_length",
+        "block_size",
+    ]
 )
 
 
@@ -168,10 +195,10 @@ def _from_last(trace: Trace, layout: Layout) -> Iterator[Evidence]:
         shape = shape_at(user, user.operand("input"))
         if not isinstance(index, Seq) or len(index.items) < 2 or shape is None or shape.rank != 3:
             continue
-        if literal(index.items[1]) == -1 and not isinstance(index.items[0], Int | Tensor):
-            if shape.axes[1].same(layout.batch):
-                yield Evidence(user, "takes the last element of axis 1, as if it were time", 2)
-                return
+        last = literal(index.items[1]) == -1 and not isinstance(index.items[0], Int | Tensor)
+        if last and shape.axes[1].same(layout.batch):
+            yield Evidence(user, "takes the last element of axis 1, as if it were time", 2)
+            return
 
 
 def _from_masks(layout: Layout) -> Iterator[Evidence]:

@@ -325,8 +325,8 @@ def masks(trace: Trace) -> Masks:
 def number_of(value: Value | None) -> float | None:
     """A number that is known."""
     match value:
-        case Float(value=float(number), powers=()) | Float(value=int(number), powers=()):
-            return float(number)
+        case Float(powers=()):
+            return float(value.value) if value.value is not None else None
         case Int(dim) if dim.value is not None:
             return float(dim.value)
         case Tensor(number=float(number)):

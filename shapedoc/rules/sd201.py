@@ -48,7 +48,8 @@ def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
         labels=label(event.span, f"{high} is {beside}")
         + made_before(trace, event, meeting.low, meeting.high)
         + call_labels(event),
-        why="axes meet from the right, whatever they are called: a tensor with fewer axes gets the missing ones in front",
+        why="axes meet from the right, whatever they are called: a tensor with fewer axes gets the missing ones in "
+        "front",
         notes=(f"runs only if {when}, and mixes rows then" if when else "runs where the two sizes happen to agree",),
         help=written,
     )

@@ -16,7 +16,9 @@ from shapedoc.rules.wording import call_labels, finding, label, shape_text, text
 __all__ = ["RULE"]
 
 # What leaves an axis of size 1 behind without anybody wanting one to broadcast along.
-_LEAVES = REDUCTIONS | names("Linear.forward linear Conv1d.forward topk sort gather GRU.forward LSTM.forward matmul bmm")
+_LEAVES = REDUCTIONS | names(
+    "Linear.forward linear Conv1d.forward topk sort gather GRU.forward LSTM.forward matmul bmm"
+)
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -65,7 +67,8 @@ RULE = Rule(
     name="outer-broadcast",
     severity="error",
     summary="A column meets a row: `(B, 1)` with `(B,)` gives `(B, B)`.",
-    what="Looks for arithmetic in which an axis meets itself twice because one operand still has an axis of size 1 that "
+    what="Looks for arithmetic in which an axis meets itself twice because one operand still has an axis of size 1 "
+    "that "
     "a `Linear(d, 1)` or a reduction with `keepdim` left behind. An axis that was inserted on purpose (`x[:, None]`, "
     "`unsqueeze`) is taken to mean it.",
     why="The result compares every element with every other; its mean still looks like a loss.",

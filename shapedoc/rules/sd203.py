@@ -44,7 +44,9 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         why=f"an elementwise loss broadcasts its operands: the mean runs over {result}, of which the pairs that "
         "belong together are a small part",
         notes=("torch warns of this once, and goes on",),
-        help=_help(one.shape.rank if one.shape else None, other.shape.rank if other.shape else None, prediction, target),
+        help=_help(
+            one.shape.rank if one.shape else None, other.shape.rank if other.shape else None, prediction, target
+        ),
     )
 
 
@@ -61,9 +63,11 @@ RULE = Rule(
     name="loss-broadcast",
     severity="error",
     summary="Prediction and target of an elementwise loss have shapes that broadcast.",
-    what="Looks at the losses that broadcast their operands (`MSELoss`, `L1Loss`, `SmoothL1Loss`, `HuberLoss` and their "
+    what="Looks at the losses that broadcast their operands (`MSELoss`, `L1Loss`, `SmoothL1Loss`, `HuberLoss` and "
+    "their "
     "functions) and compares the two shapes.",
-    why="A `Linear(d, 1)` gives `(B, 1)` and the targets are `(B,)`: the loss is the mean over `(B, B)` pairs, and what "
+    why="A `Linear(d, 1)` gives `(B, 1)` and the targets are `(B,)`: the loss is the mean over `(B, B)` pairs, and "
+    "what "
     "minimises it is the mean of all targets. Training runs and learns nothing.",
     instead="Drop the axis of size 1: `criterion(output.squeeze(-1), target)`.",
     source="PyTorch documentation, torch.nn.MSELoss; Broadcasting semantics.",

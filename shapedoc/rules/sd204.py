@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.span import Label
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import literal, tensor_operands
@@ -72,9 +71,7 @@ def _keeps_elsewhere(g: Graph, operand: Operand) -> bool:
     )
 
 
-def _found(
-    trace: Trace, event: Event, reduction: Event, low: Operand, high: Operand, severity: Severity
-) -> Finding:
+def _found(trace: Trace, event: Event, reduction: Event, low: Operand, high: Operand, severity: Severity) -> Finding:
     g = graph(trace)
     users = {e.span for e in g.users[reduction.index]}
     span = reduction.span if len(users) <= 1 and not reduction.span.path else low.span
@@ -95,7 +92,7 @@ def _found(
         actual=actual,
         expected=_kept(reduction),
         labels=label(event.span, f"{text} lines up with the last axes of {beside}")
-        + (Label(reduction.span, "reduced here"),)
+        + label(reduction.span, "reduced here")
         + call_labels(event),
         why="without the reduced axis, axes meet from the right: the result for row i is applied to column i",
         notes=("runs only where the tensor is square",) if shape else (),
@@ -108,7 +105,13 @@ def _kept(reduction: Event) -> str:
     operands = tensor_operands(reduction)
     shape = shape_at(reduction, operands[0]) if operands else None
     axis = literal(reduction.value("dim"))
-    if shape is None or shape.rank is None or axis is None or reduction.sizes is None or not -shape.rank <= axis < shape.rank:
+    if (
+        shape is None
+        or shape.rank is None
+        or axis is None
+        or reduction.sizes is None
+        or not -shape.rank <= axis < shape.rank
+    ):
         return ""
     parts = [reduction.sizes.show(a.dim) for a in shape.axes]
     parts[axis] = "1"

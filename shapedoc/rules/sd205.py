@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis, Shape
-from shapedoc.core.span import Label
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.rules.contractions import names
 from shapedoc.rules.elementwise import Meeting, is_mask, shallowest
@@ -62,9 +61,9 @@ def _misaligned(trace: Trace, meeting: Meeting) -> Finding:
     made = _laid_out(trace, mask, event)
     sizes = event.sizes
     one, two = (sizes.show(ours.dim), sizes.show(theirs.dim)) if sizes is not None else ("", "")
-    title = f"the mask {text} {actual} lines its `{one}` up with `{two}` of {other} {beside}"
+    title = f"{_mask(text)} {actual} lines its `{one}` up with `{two}` of {other} {beside}"
     if one == two:
-        title = f"the mask {text} {actual} lines its axes up with other ones of {other} {beside}"
+        title = f"{_mask(text)} {actual} lines its axes up with other ones of {other} {beside}"
     help_, expected = one_inserted(trace, meeting) if mask is meeting.low else (f"lay {text} out as {other} is", "")
     return finding(
         trace,
@@ -77,13 +76,16 @@ def _misaligned(trace: Trace, meeting: Meeting) -> Finding:
         tensor=text,
         actual=actual,
         expected=expected,
-        labels=label(event.span, f"{other} is {beside}")
-        + (Label(mask.span, f"{text} is {actual}"),) * (mask.span is not None)
-        + call_labels(event),
+        labels=label(event.span, f"{other} is {beside}") + label(mask.span, f"{text} is {actual}") + call_labels(event),
         why="axes meet from the right: the mask of one example is applied to another axis of all of them",
         notes=(f"runs only if {meeting.sameness.when}",) if meeting.sameness and meeting.sameness.when else (),
         help=help_,
     )
+
+
+def _mask(text: str) -> str:
+    """What to call a mask."""
+    return text if "mask" in text.lower() else f"the mask {text}"
 
 
 def _normalised(trace: Trace, sink: Sink) -> Softmax | None:
@@ -149,7 +151,8 @@ def _useless(trace: Trace, sink: Sink, softmax: Softmax, place: int, sure: bool)
     actual = shape_text(event, sink.mask.shape)
     scores = shape_text(event, softmax.scores.shape)
     made = _laid_out(trace, sink.mask, event)
-    assert softmax.axis is not None and event.sizes is not None
+    assert softmax.axis is not None
+    assert event.sizes is not None
     size = event.sizes.show(softmax.axis.dim)
     return finding(
         trace,
@@ -158,8 +161,8 @@ def _useless(trace: Trace, sink: Sink, softmax: Softmax, place: int, sure: bool)
         code=RULE.code,
         name=RULE.name,
         severity="error" if sure else "warning",
-        message=f"the mask {text} {actual} is the same for every key: it does not vary along `{size}`, "
-        "which the softmax normalises",
+        message=f"{_mask(text)} {actual} is the same for every key: it does not vary along "
+        f"{'the axis' if size == '?' else f'`{size}`'} that the softmax normalises",
         tensor=text,
         actual=actual,
         expected=_turned(event, sink.mask),
@@ -200,7 +203,7 @@ def _twice(trace: Trace, sink: Sink, outer: Outer) -> Finding:
         code=RULE.code,
         name=RULE.name,
         severity="error",
-        message=f"the mask {text} {actual} meets {text_of(trace, outer.high)} {beside}: `{size}` meets itself twice",
+        message=f"{_mask(text)} {actual} meets {text_of(trace, outer.high)} {beside}: `{size}` meets itself twice",
         tensor=text,
         actual=actual,
         expected=beside,
@@ -217,7 +220,8 @@ RULE = Rule(
     summary="A mask varies along another axis than the keys, or lines up with the wrong axes of the scores.",
     what="Compares the axes of a mask with those of the scores that it is filled into or added to, and with the axis "
     "that the softmax then normalises.",
-    why="A padding mask says which keys exist, so it must vary along the axis that the softmax normalises. Placed along "
+    why="A padding mask says which keys exist, so it must vary along the axis that the softmax normalises. Placed "
+    "along "
     "the queries it hides nothing, or whole rows, which become NaN. `(B, T)` against `(B, H, T, T)` masks by batch "
     "index, and runs when B == T.",
     instead="`mask[:, None, None, :]` for scores `(B, H, T_dec, T_enc)`, `mask.unsqueeze(1)` for `(B, T_dec, T_enc)`.",

@@ -16,7 +16,7 @@ from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, te
 
 __all__ = ["RULE"]
 
-_BATCH = frozenset("b n bs bsz batch batch_size batchsize n_batch nbatch bsize".split())
+_BATCH = frozenset(["b", "n", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize"])
 
 
 def check(trace: Trace) -> Iterator[Finding]:

@@ -167,7 +167,8 @@ RULE = Rule(
     what="Follows tables of positions (sines, a learned parameter, an embedding of an `arange`) to the sum with a "
     "sequence, and looks which of its axes they vary along. Which axis is time is read from the modules that the "
     "sequence goes through, and from what a softmax normalises.",
-    why="With `pe` as `(max_len, 1, d)` and `x` as `(B, T, d)`, `x + pe[: x.size(0)]` adds one position to all elements "
+    why="With `pe` as `(max_len, 1, d)` and `x` as `(B, T, d)`, `x + pe[: x.size(0)]` adds one position to all "
+    "elements "
     "of an example, and another one to the next example. Nothing raises.",
     instead="Register the table as `(1, max_len, d)` and add `pe[:, : x.size(1)]`.",
     source="Vaswani et al. 2017, section 3.5; PyTorch tutorial, Language Modeling with nn.Transformer (time first).",

@@ -123,9 +123,7 @@ def _contradiction(trace: Trace, event: Event) -> Iterator[Finding]:
     yield _joined(trace, event, keep, drop)
 
 
-def _joined(
-    trace: Trace, event: Event, keep: tuple[Operand, Meaning], drop: tuple[Operand, Meaning]
-) -> Finding:
+def _joined(trace: Trace, event: Event, keep: tuple[Operand, Meaning], drop: tuple[Operand, Meaning]) -> Finding:
     one, other = text_of(trace, keep[0]), text_of(trace, drop[0])
     return finding(
         trace,

@@ -103,7 +103,9 @@ def _region(region: Triangle) -> str:
 
 def _help(made: Event, right: Triangle) -> str:
     if made.short.endswith("_indices"):
-        return f"{made.short}(..., offset={right.offset})" if right.side == "upper" else "use triu_indices(..., offset=1)"
+        return (
+            f"{made.short}(..., offset={right.offset})" if right.side == "upper" else "use triu_indices(..., offset=1)"
+        )
     if made.short not in ("tril", "triu", "tri"):
         sign = ">=" if right.side == "lower" else "<"
         return f"compare as `rows {sign} columns`"

@@ -121,7 +121,8 @@ def _found(trace: Trace, sink: Sink, joined: Event, queries: Operand) -> Finding
         code=RULE.code,
         name=RULE.name,
         severity="warning",
-        message=f"{text} {actual} hides every key from the queries that are padding: their row is -inf, and becomes NaN",
+        message=f"{text} {actual} hides every key from the queries that are padding: their row is -inf, and becomes "
+        "NaN",
         tensor=text,
         actual=actual,
         expected="a mask that varies along the keys alone",
@@ -139,7 +140,8 @@ RULE = Rule(
     summary="A mask of the queries with -inf leaves rows without any key.",
     what="Looks for a padding mask of the queries, constant along the normalised axis, that is joined with the mask of "
     "the keys and filled with -inf, where nothing replaces the NaN afterwards.",
-    why="A padded query then has no key left: softmax of a row of -inf is NaN, and so is every gradient that passes it.",
+    why="A padded query then has no key left: softmax of a row of -inf is NaN, and so is every gradient that passes "
+    "it.",
     instead="Mask the keys alone. What a padded query reads is of no matter as long as the loss leaves it out.",
     source="IEEE 754: 0 / 0; PyTorch documentation, torch.softmax.",
     bad=(

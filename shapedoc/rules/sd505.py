@@ -33,7 +33,7 @@ def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
         return False
     if sink.how == "add":
         scores = sink.scores.value if sink.scores is not None else None
-        return value.kind == "bool" and isinstance(scores, Tensor) and scores.kind != "bool" or (
+        return (value.kind == "bool" and isinstance(scores, Tensor) and scores.kind != "bool") or (
             meaning is not None and isinstance(scores, Tensor) and scores.kind in ("float", "")
         )
     return sink.how in ("module", "fused") and meaning is not None and value.kind == "float"
@@ -51,8 +51,10 @@ def _found(trace: Trace, sink: Sink, meaning: Meaning | None) -> Finding:
         turned = f"{text} == {1 if sign == 'drop' else 0}"
     help_ = f'{scores}.masked_fill({turned}, float("-inf"))'
     if sink.how != "add":
-        help_ = f"pass a boolean mask: `{text}.bool()`" if sign == ("keep" if sink.how == "fused" else "drop") else (
-            f"pass a boolean mask: `{text} == 0`"
+        help_ = (
+            f"pass a boolean mask: `{text}.bool()`"
+            if sign == ("keep" if sink.how == "fused" else "drop")
+            else (f"pass a boolean mask: `{text} == 0`")
         )
     labels = label(meaning.made.span, "made of ones and zeros here") if meaning is not None else ()
     return finding(
@@ -62,9 +64,9 @@ def _found(trace: Trace, sink: Sink, meaning: Meaning | None) -> Finding:
         code=RULE.code,
         name=RULE.name,
         severity="error",
-        message=f"`{name}` adds the mask {text} to scores as it is: its ones and zeros hide nothing",
+        message=f"`{name}` adds {text} to scores as it is: the ones and zeros of a mask hide nothing",
         tensor=text,
-        actual=f"{actual}, 0 or 1",
+        actual=f"{actual}, 0 or 1".removeprefix(", "),
         expected="0 where something is to be seen, -inf where not",
         labels=labels + call_labels(event),
         why="a score that is larger by 1 is e times as likely: what is to be hidden still gets its share",
@@ -82,7 +84,8 @@ RULE = Rule(
     why="What is added must be 0 where something is to be seen and hugely negative where not. Ones and zeros shift the "
     "scores by 1 and hide nothing.",
     instead="`scores.masked_fill(~keep, float('-inf'))`, or `scores + (1 - mask) * torch.finfo(scores.dtype).min`.",
-    source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (attn_mask: a float mask is added).",
+    source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (attn_mask: a float mask is "
+    "added).",
     bad=(
         Example(
             """\

@@ -14,7 +14,7 @@ from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
+from shapedoc.rules.wording import call_labels, finding, made_by, text_of
 
 __all__ = ["RULE"]
 
@@ -96,9 +96,7 @@ def _numbers_only(event: Event, before: Shape, after: Shape) -> bool:
     return not event.calls and all(a.dim.const is not None for a in (*before.axes, *after.axes))
 
 
-def _cure(
-    event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Shape, text: str
-) -> tuple[str, str]:
+def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Shape, text: str) -> tuple[str, str]:
     """The transpose that is missing, after a view that keeps the order or before it, and the shape that is meant."""
     receiver = f"({text})" if any(c in text for c in " +*/@") else text
     numpy = event.op.startswith("numpy")

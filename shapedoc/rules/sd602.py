@@ -47,7 +47,7 @@ def _found(trace: Trace, layout: Layout, against: list[Evidence], severity: Seve
         message=f"`{kind}` {said} takes axis {axis} of {text} for time, but {_short(reason)}",
         tensor=text,
         actual=actual,
-        expected=_expected(event.sizes is not None and actual or "", layout),
+        expected=_expected((event.sizes is not None and actual) or "", layout),
         labels=labels + call_labels(event),
         why="the module then runs along the batch, and what belongs to one example flows into the next",
         notes=tuple(e.text for e in against[1:]),
@@ -78,8 +78,10 @@ RULE = Rule(
     what="Knows from `batch_first` which axis of its input a recurrent module, `nn.MultiheadAttention` or a "
     "`nn.Transformer*` takes for time, and compares that with the author's names for the axes, with what cells and "
     "other modules take them for, with `output[:, -1]`, and with the size of a square mask.",
-    why="`(B, T, d)` into a module built without `batch_first=True` runs: the recurrence, or the attention, goes over the "
-    "examples of the batch. Results depend on what else is in the batch, and the last step is that of the last example.",
+    why="`(B, T, d)` into a module built without `batch_first=True` runs: the recurrence, or the attention, goes "
+    "over the "
+    "examples of the batch. Results depend on what else is in the batch, and the last step is that of the last "
+    "example.",
     instead="Build the module with `batch_first=True`, or transpose its input.",
     source="PyTorch documentation, torch.nn.GRU, torch.nn.MultiheadAttention (batch_first, default False).",
     bad=(

@@ -46,7 +46,8 @@ def _found(trace: Trace, event: Event) -> Finding:
         actual=reached,
         expected=_exchanged(event, shape),
         labels=made_by(trace, operand.value, event, text) + call_labels(event),
-        why="of a matrix it exchanges rows and columns; of more axes it turns the whole order round, the batch goes last",
+        why="of a matrix it exchanges rows and columns; of more axes it turns the whole order round, the batch goes "
+        "last",
         help=_help(text, operand, shape),
     )
 

@@ -144,7 +144,8 @@ def _found(trace: Trace, pair: _Pair, *, certain: bool) -> Finding:
 def _help(made: Event, instead: str) -> str:
     if made.op.startswith("einops"):
         return "exchange the two names inside the parentheses of the pattern"
-    return f"use `{instead}`, which keeps {'copies of one element together' if instead != 'repeat' else 'whole copies together'}"
+    kept = "whole copies" if instead == "repeat" else "the copies of one element"
+    return f"use `{instead}`, which keeps {kept} together"
 
 
 RULE = Rule(
@@ -157,8 +158,10 @@ RULE = Rule(
     "are a warning.",
     why="`B*H` and `H*B` are one number and two orders. A mask repeated as `(H, B)` beside scores laid out as `(B, H)` "
     "masks sentences with each other's padding; nothing raises.",
-    instead="`repeat_interleave` keeps the copies of one element together, `repeat` puts whole copies one after another.",
-    source="PyTorch documentation, torch.Tensor.repeat, torch.repeat_interleave; Ainslie et al. 2023 (grouped queries).",
+    instead="`repeat_interleave` keeps the copies of one element together, `repeat` puts whole copies one after "
+    "another.",
+    source="PyTorch documentation, torch.Tensor.repeat, torch.repeat_interleave; Ainslie et al. 2023 (grouped "
+    "queries).",
     bad=(
         Example(
             """\

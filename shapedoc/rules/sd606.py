@@ -60,7 +60,8 @@ def _joined_state(trace: Trace, event: Event) -> Finding | None:
         tensor=text,
         actual=actual,
         labels=label(source.span, "the state comes from here") + call_labels(event),
-        why=f"the first axis counts layers and directions ({count}), and a view does not move it behind the batch: a row "
+        why=f"the first axis counts layers and directions ({count}), and a view does not move it behind the batch: a "
+        "row "
         "of the result is made of the states of several examples",
         help=helped,
     )
@@ -134,7 +135,8 @@ RULE = Rule(
     name="norm-over-wrong-axis",
     severity="warning",
     summary="A norm over time where features were meant, or a view that joins a state's directions with the batch.",
-    what="Looks at layer norms written by hand (a mean and a deviation over one axis, then a learned gain) whose axis is "
+    what="Looks at layer norms written by hand (a mean and a deviation over one axis, then a learned gain) whose "
+    "axis is "
     "not the last, and at views of a final state `(layers * directions, B, d)` as `(B, ...)`.",
     why="Statistics over time make every position depend on all others, on padding, and on the future. A view of the "
     "state takes the states of two examples for the two directions of one.",

@@ -1,0 +1,116 @@
+"""SD204: reductions that lost the axis that they are combined along."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD204", "SD201", "SD102")
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "weights divided by their sum": """
+def normalise(w):
+    B, T = w.shape
+    total = w.sum(dim=1)  # <- SD204
+    return w / total
+""",
+    "a softmax in numpy": """
+def softmax(x):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1)  # <- SD204
+""",
+    "a layer norm by hand": """
+class Norm(nn.Module):
+    def forward(self, x):
+        B, T, d = x.shape
+        mean = x.mean(-1)  # <- SD204
+        return x - mean
+""",
+    "vectors of length one": """
+x = torch.randn(4, 6)
+unit = x / x.norm(dim=1)  # <- SD204
+""",
+    "over axis 1 of whatever": """
+def softmax(z):
+    e = np.exp(z)
+    return e / e.sum(axis=1)  # <- SD204
+""",
+}
+
+RIGHT = {
+    "the axis is kept": """
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+""",
+    "one vector": """
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / e.sum(axis=-1)
+""",
+    "over the first axis": """
+def standard(x):
+    n, d = x.shape
+    return (x - x.mean(0)) / x.std(0)
+""",
+    "over everything": """
+def share(x):
+    B, T = x.shape
+    return x / x.sum()
+""",
+    "inserted again": """
+def normalise(w):
+    B, T = w.shape
+    return w / w.sum(1).unsqueeze(1)
+""",
+    "indexed again": """
+def normalise(w):
+    B, T = w.shape
+    total = w.sum(axis=1)
+    return w / total[:, None]
+""",
+    "a column of a table": """
+def columns(table):
+    n, m = table.shape
+    return table / table.sum(axis=0)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["weights divided by their sum"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD204] lost-keepdim: `sum` drops an axis of w (B, T), and its result is combined with it again
+  --> model.py:9:13
+   |
+ 9 |     total = w.sum(dim=1)  # <- SD204
+   |             ^^^^^^^^^^^^ total is (B,), should be (B, 1)
+10 |     return w / total
+   |            --------- total lines up with the last axes of w
+   = why: without the reduced axis, axes meet from the right: the result for row i is applied to column i
+   = note: runs only where the tensor is square
+   = help: give `sum` keepdim=True
+   = more: shapedoc explain SD204
+"""

@@ -1,0 +1,140 @@
+"""SD205: masks that vary along the wrong axis."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD205", "SD102", "SD201", "SD501")
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "padding along the queries": """
+class Attend(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        scores = torch.matmul(x, x.transpose(-2, -1))
+        padding = (tokens == 0).unsqueeze(-1)
+        return F.softmax(scores.masked_fill(padding, -1e9), dim=-1) @ x  # <- SD205
+""",
+    "a mask of batch and keys on scores with heads": """
+def attend(q, k, v, lengths):
+    B, H, T, d = q.shape
+    keep = torch.arange(T)[None, :] < lengths.view(B)[:, None]
+    scores = q @ k.transpose(-2, -1)
+    scores = scores.masked_fill(~keep, float("-inf"))  # <- SD205
+    return scores.softmax(-1) @ v
+""",
+    "a mask of batch and keys on one query": """
+def attend(state, memory, lengths):
+    B, T, d = memory.shape
+    keep = torch.arange(T) < lengths.view(B, 1)
+    scores = torch.bmm(state.unsqueeze(1), memory.transpose(1, 2))
+    weights = scores.masked_fill(~keep, float("-inf")).softmax(-1)  # <- SD205
+    return torch.bmm(weights, memory)
+""",
+    "padding along the queries, in numpy": """
+def attend(x, tokens, pad):
+    B, T = tokens.shape
+    B, T, d = x.shape
+    scores = x @ x.transpose(0, 2, 1)
+    real = tokens != pad
+    scores = np.where(real[:, :, None], scores, -1e9)  # <- SD205
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ x
+""",
+}
+
+RIGHT = {
+    "padding along the keys": """
+class Attend(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        scores = torch.matmul(x, x.transpose(-2, -1))
+        padding = (tokens == 0).unsqueeze(-2)
+        return F.softmax(scores.masked_fill(padding, -1e9), dim=-1) @ x
+""",
+    "time first, normalised over axis 0": """
+def attend(scores, memory, lengths):
+    T, B = scores.shape
+    keep = torch.arange(T)[:, None] < lengths.view(1, B)
+    weights = scores.masked_fill(~keep, float("-inf")).softmax(0)
+    return (weights.unsqueeze(-1) * memory).sum(0)
+""",
+    "one column of scores, normalised over axis 1": """
+def attend(scores, memory, lengths):
+    B, T, one = scores.shape
+    keep = torch.arange(T)[None, :, None] < lengths.view(B, 1, 1)
+    weights = scores.view(B, T, 1).masked_fill(~keep, -1e9).softmax(1)
+    return (weights * memory).sum(1)
+""",
+    "queries and keys, each masked": """
+def attend(x, lengths):
+    B, T, d = x.shape
+    keep = torch.arange(T) < lengths.view(B, 1)
+    scores = x @ x.transpose(1, 2)
+    scores = scores.masked_fill(~keep.unsqueeze(1), -1e9)
+    scores = scores.masked_fill(~keep.unsqueeze(2), -1e9)
+    return scores.softmax(-1) @ x
+""",
+    "rows blanked after the softmax": """
+def attend(x, lengths):
+    B, T, d = x.shape
+    keep = torch.arange(T) < lengths.view(B, 1)
+    weights = (x @ x.transpose(1, 2)).masked_fill(~keep.unsqueeze(1), -1e9).softmax(-1)
+    return (weights @ x).masked_fill(~keep.unsqueeze(2), 0.0)
+""",
+    "examples without any key": """
+def attend(scores, memory, keep):
+    B, T = scores.shape
+    keep = keep.view(B, T).bool()
+    some = keep.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~keep, float("-inf")).masked_fill(~some, 0.0)
+    return scores.softmax(-1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["padding along the queries"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD205] mask-on-wrong-axis: the mask padding (*tokens, ?, 1) is the same for every key: it does not vary \
+along the axis that the softmax normalises
+  --> model.py:16:45
+   |
+16 |         return F.softmax(scores.masked_fill(padding, -1e9), dim=-1) @ x  # <- SD205
+   |                                             ^^^^^^^ padding is (*tokens, ?, 1)
+   |                ---------------------------------------------------- normalised over axis -1 here
+   = why: a mask hides keys; one that hides all of a query's keys or none leaves the weights as they are, or NaN
+   = help: put the axis of size 1 where the queries are, and the mask's own along the keys
+   = more: shapedoc explain SD205
+"""

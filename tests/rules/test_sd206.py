@@ -1,0 +1,116 @@
+"""SD206: squeezes that drop the batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD206",)
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "scores squeezed without an axis": """
+def score(memory, state):
+    B, T, d = memory.shape
+    return torch.bmm(memory, state.unsqueeze(2)).squeeze()  # <- SD206
+""",
+    "a step of a decoder": """
+class Step(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.rnn = nn.GRU(d, d, batch_first=True)
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, token, state):
+        output, state = self.rnn(self.embed(token).view(-1, 1, 8), state)
+        return self.out(output).squeeze(), state  # <- SD206
+""",
+    "the batch itself": """
+class Last(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, x):
+        batch, T, d = x.shape
+        output, _ = self.rnn(x)
+        return output.squeeze(0)  # <- SD206
+""",
+    "an array": """
+def score(memory, w):
+    batch_size, T, d = memory.shape
+    return np.squeeze(memory @ w.reshape(d, 1))  # <- SD206
+""",
+}
+
+RIGHT = {
+    "the axis is named": """
+def score(memory, state):
+    B, T, d = memory.shape
+    return torch.bmm(memory, state.unsqueeze(2)).squeeze(2)
+""",
+    "layers of one": """
+class Last(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        _, last = self.rnn(x)
+        return last.squeeze(0)
+""",
+    "nothing is known": """
+def flat(x):
+    return x.squeeze()
+""",
+    "one sequence": """
+def scores(memory, w):
+    T, d = memory.shape
+    return (memory @ w.view(d, 1)).squeeze()
+""",
+    "numbers": """
+x = torch.randn(4, 1, 6)
+y = x.squeeze()
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["scores squeezed without an axis"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+warning[SD206] squeeze-drops-batch: `squeeze()` of torch.bmm(memory, state.unsqueeze(2)) (B, T, 1) drops the \
+batch `B` too when it is 1
+ --> model.py:9:12
+  |
+9 |     return torch.bmm(memory, state.unsqueeze(2)).squeeze()  # <- SD206
+  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ torch.bmm(memory, state.unsqueeze(2)) is (B, T, \
+1), should be (B, T)
+  |            ------------------------------------- torch.bmm(memory, state.unsqueeze(2)) is (B, T, 1)
+  = why: without an axis, `squeeze` drops every axis of size 1: the rank depends on the size of the batch
+  = note: fails for a batch of one, such as the last of an epoch or the one at inference
+  = help: name the axis: `squeeze(-1)`
+  = more: shapedoc explain SD206
+"""

@@ -1,0 +1,143 @@
+"""SD207: positions that run along the batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD207", "SD201", "SD102")
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a table cut to the batch": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, heads, n=100):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.table = nn.Parameter(torch.zeros(n, 1, d))
+        self.layer = nn.TransformerEncoderLayer(d, heads, batch_first=True)
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        x = self.embed(tokens)
+        return self.layer(x + self.table[: x.size(0)])  # <- SD207
+""",
+    "an embedding of the wrong count": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, n):
+        super().__init__()
+        self.words = nn.Embedding(vocab, d)
+        self.places = nn.Embedding(n, d)
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        places = torch.arange(B)[:, None]  # <- SD207
+        x = self.words(tokens) + self.places(places)
+        scores = x @ x.transpose(1, 2)
+        return scores.softmax(-1) @ x
+""",
+    "a length that picks one position": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, n=100):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.table = nn.Parameter(torch.zeros(1, n, d))
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        x = self.embed(tokens)
+        return x + self.table[:, T]  # <- SD207
+""",
+}
+
+RIGHT = {
+    "batch first": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, heads, n=100):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.table = nn.Parameter(torch.zeros(1, n, d))
+        self.layer = nn.TransformerEncoderLayer(d, heads, batch_first=True)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        return self.layer(x + self.table[:, : x.size(1)])
+""",
+    "time first": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, heads, n=100):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.table = nn.Parameter(torch.zeros(n, 1, d))
+        self.layer = nn.TransformerEncoderLayer(d, heads)
+
+    def forward(self, tokens):
+        T, B = tokens.shape
+        x = self.embed(tokens)
+        return self.layer(x + self.table[: x.size(0)])
+""",
+    "an embedding of an arange": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, d, n):
+        super().__init__()
+        self.words = nn.Embedding(vocab, d)
+        self.places = nn.Embedding(n, d)
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        x = self.words(tokens) + self.places(torch.arange(T))
+        return (x @ x.transpose(1, 2)).softmax(-1) @ x
+""",
+    "nothing says which axis is time": """
+class Positions(nn.Module):
+    def __init__(self, d, n=100):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(n, 1, d))
+
+    def forward(self, x):
+        return x + self.table[: x.size(0)]
+""",
+    "a bias for every example": """
+def biased(x, speakers, table):
+    B, T, d = x.shape
+    return x + table[speakers].view(B, 1, d)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a table cut to the batch"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD207] position-over-batch: the positions self.table[: x.size(0)] (B, 1, d) run along `B` of x (B, T, d), \
+not along time
+  --> model.py:17:31
+   |
+17 |         return self.layer(x + self.table[: x.size(0)])  # <- SD207
+   |                               ^^^^^^^^^^^^^^^^^^^^^^^ self.table[: x.size(0)] is (B, 1, d), should be (1, T, d)
+   |                           --------------------------- x is (B, T, d)
+   = why: a position says where in its sequence an element stands: it varies along time and is the same for all \
+examples
+   = help: cut the table to the length of time and give it a leading 1
+   = more: shapedoc explain SD207
+"""

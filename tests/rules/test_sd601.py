@@ -1,0 +1,115 @@
+"""SD601: views that regroup axes which are not neighbours."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD601",)
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "heads split by a view": """
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h = h
+        self.q = nn.Linear(d, d)
+
+    def forward(self, x):
+        B, T, d = x.size()
+        return self.q(x).view(B, self.h, T, d // self.h)  # <- SD601
+""",
+    "heads merged without a transpose": """
+def merge(x):
+    B, H, T, dk = x.shape
+    return x.contiguous().view(B, T, H * dk)  # <- SD601
+""",
+    "a view for a transpose": """
+def time_first(x):
+    B, T, d = x.shape
+    return x.reshape(T, B, d)  # <- SD601
+""",
+    "arrays": """
+def split(x, n):
+    T, d = x.shape
+    return x.reshape(n, T, d // n)  # <- SD601
+""",
+}
+
+RIGHT = {
+    "split and transposed": """
+def split(x, h):
+    B, T, d = x.shape
+    return x.view(B, T, h, d // h).transpose(1, 2)
+""",
+    "transposed and merged": """
+def merge(x):
+    B, H, T, dk = x.shape
+    return x.transpose(1, 2).reshape(B, T, H * dk)
+""",
+    "heads into the batch": """
+def split(x, h):
+    B, T, d = x.shape
+    return x.view(B, T, h, d // h).permute(0, 2, 1, 3).reshape(B * h, T, d // h)
+""",
+    "time and batch joined and parted": """
+def apply(layer, x):
+    T, B, d = x.shape
+    return layer(x.view(T * B, d)).view(T, B, -1)
+""",
+    "windows of steps": """
+def windows(x, k):
+    B, T, d = x.shape
+    return x.view(B, T // k, k * d)
+""",
+    "relative positions": """
+def shift(x):
+    B, H, T, S = x.shape
+    x = F.pad(x, (1, 0)).view(B, H, S + 1, T)
+    return x[:, :, 1:].view(B, H, T, S)
+""",
+    "groups of channels": """
+def shuffle(x, groups):
+    B, C, H, W = x.shape
+    return x.view(B, groups, C // groups, H, W).transpose(1, 2).reshape(B, C, H, W)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["heads split by a view"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD601] scrambled-view: `view` of self.q(x) (B, T, d) as (B, h, T, d//h) mixes up its axes: their order is \
+not the same
+  --> model.py:15:16
+   |
+15 |         return self.q(x).view(B, self.h, T, d // self.h)  # <- SD601
+   |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ self.q(x) is (B, T, d), should be (B, T, h, d//h)
+   |                --------- self.q(x) is (B, T, d)
+   = why: `view` never moves elements: it cuts the memory of (B, T, d) anew, so that one row of the result holds \
+pieces of several rows
+   = help: self.q(x).view(B, T, h, d//h).transpose(1, 2)
+   = more: shapedoc explain SD601
+"""

@@ -1,0 +1,135 @@
+"""SD602: the batch taken for time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD602",)
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "the default, and the last step": """
+class Reader(nn.Module):
+    def __init__(self, d, classes):
+        super().__init__()
+        self.lstm = nn.LSTM(d, d)  # <- SD602
+        self.out = nn.Linear(d, classes)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        states, _ = self.lstm(x)
+        return self.out(states[:, -1, :])
+""",
+    "names in a driver": """
+batch_size, seq_len, width = 4, 9, 16
+encoder = nn.TransformerEncoderLayer(width, 2)  # <- SD602
+y = encoder(torch.randn(batch_size, seq_len, width))
+""",
+    "a cell that knows better": """
+class Decoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d, 2)  # <- SD602
+        self.cell = nn.GRUCell(d, d)
+
+    def forward(self, memory, state):
+        bsz, src_len, d = memory.shape
+        read, _ = self.attention(memory, memory, memory)
+        return self.cell(memory[:, 0], state), read
+""",
+    "batch first where time is first": """
+seq_len, batch, width = 7, 3, 8
+rnn = nn.GRU(width, width, batch_first=True)  # <- SD602
+out, h = rnn(torch.randn(seq_len, batch, width))
+""",
+}
+
+RIGHT = {
+    "batch first": """
+class Reader(nn.Module):
+    def __init__(self, d, classes):
+        super().__init__()
+        self.lstm = nn.LSTM(d, d, batch_first=True)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        states, _ = self.lstm(x)
+        return states[:, -1, :]
+""",
+    "time first": """
+class Reader(nn.Module):
+    def __init__(self, d, classes):
+        super().__init__()
+        self.lstm = nn.LSTM(d, d)
+
+    def forward(self, x):
+        T, B, d = x.shape
+        states, _ = self.lstm(x)
+        return states[-1]
+""",
+    "transposed before and after": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d, 2)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        x = x.transpose(0, 1)
+        return self.attention(x, x, x)[0].transpose(0, 1)
+""",
+    "nothing is known": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gru = nn.GRU(d, d)
+
+    def forward(self, x):
+        return self.gru(x)[0]
+""",
+    "numbers without names": """
+gru = nn.GRU(4, 4)
+out, h = gru(torch.randn(5, 3, 4))
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["the default, and the last step"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD602] batch-first-mixup: `LSTM` without batch_first takes axis 0 of x for time, but its axis 0 is `B`
+  --> model.py:10:21
+   |
+10 |         self.lstm = nn.LSTM(d, d)  # <- SD602
+   |                     ^^^^^^^^^^^^^ x is (B, T, d), should be (T, B, d)
+15 |         states, _ = self.lstm(x)
+   |                     ------------ x is (B, T, d)
+16 |         return self.out(states[:, -1, :])
+   |                         ---------------- takes the last element of axis 1, as if it were time
+   = why: the module then runs along the batch, and what belongs to one example flows into the next
+   = note: takes the last element of axis 1, as if it were time
+   = help: build it with batch_first=True, or pass x.transpose(0, 1)
+   = more: shapedoc explain SD602
+"""

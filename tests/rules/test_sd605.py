@@ -1,0 +1,105 @@
+"""SD605: copies in another order than what they meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD605",)
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a mask for heads in the batch": """
+def attend(q, k, v, mask, h):
+    B, T, d = q.shape
+    def split(x):
+        return x.view(B, T, h, d // h).transpose(1, 2).reshape(B * h, T, d // h)
+    q, k, v = split(q), split(k), split(v)
+    mask = mask.view(B, T).bool().repeat(h, 1)  # <- SD605
+    return (q @ k.transpose(1, 2)).masked_fill(mask[:, None, :], -1e9).softmax(-1) @ v
+""",
+    "groups of keys": """
+class Grouped(nn.Module):
+    def __init__(self, d, n_heads, n_groups):
+        super().__init__()
+        self.n_heads, self.n_groups, self.d_head = n_heads, n_groups, d // n_heads
+        self.q = nn.Linear(d, n_heads * self.d_head)
+        self.k = nn.Linear(d, n_groups * self.d_head)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        q = self.q(x).view(B, T, self.n_heads, self.d_head).transpose(1, 2)
+        k = self.k(x).view(B, T, self.n_groups, self.d_head).transpose(1, 2)
+        k = k.repeat(1, self.n_heads // self.n_groups, 1, 1)  # <- SD605
+        return (q @ k.transpose(2, 3)).softmax(-1)
+""",
+}
+
+RIGHT = {
+    "interleaved": """
+def attend(q, k, v, mask, h):
+    B, T, d = q.shape
+    def split(x):
+        return x.view(B, T, h, d // h).transpose(1, 2).reshape(B * h, T, d // h)
+    q, k, v = split(q), split(k), split(v)
+    mask = mask.view(B, T).bool().repeat_interleave(h, 0)
+    return (q @ k.transpose(1, 2)).masked_fill(mask[:, None, :], -1e9).softmax(-1) @ v
+""",
+    "heads outside of the batch": """
+def attend(x, mask, h):
+    B, T, d = x.shape
+    heads = torch.cat(x.split(d // h, dim=2), dim=0)
+    mask = mask.view(B, T).bool().repeat(h, 1)
+    return (heads @ heads.transpose(1, 2)).masked_fill(mask[:, None, :], -1e9).softmax(-1) @ heads
+""",
+    "a state for every step": """
+def expand(state, memory):
+    B, T, d = memory.shape
+    return memory + state.view(B, 1, d).repeat(1, T, 1)
+""",
+    "one query for the batch": """
+def attend(query, memory):
+    B, T, d = memory.shape
+    return query.view(1, 1, d).repeat(B, 1, 1) @ memory.transpose(1, 2)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a mask for heads in the batch"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD605] repeat-order: `repeat` orders the copies of mask.view(B, T).bool() as `h` x `B`, where q @ \
+k.transpose(1, 2) is ordered as `B` x `h`
+  --> model.py:12:12
+   |
+12 |     mask = mask.view(B, T).bool().repeat(h, 1)  # <- SD605
+   |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ mask.view(B, T).bool() is (B*h, T), should be the axis in the \
+order `B` x `h`
+13 |     return (q @ k.transpose(1, 2)).masked_fill(mask[:, None, :], -1e9).softmax(-1) @ v
+   |            ----------------------------------------------------------- mask[:, None, :] meets q @ \
+k.transpose(1, 2) here
+   = why: the sizes agree and the order does not: element i of one belongs to another element than i of the other
+   = help: use `repeat_interleave`, which keeps the copies of one element together
+   = more: shapedoc explain SD605
+"""

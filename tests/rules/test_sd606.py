@@ -1,0 +1,125 @@
+"""SD606: norms over the wrong axis, states joined with the batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+CODES = ("SD606", "SD601")
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "directions joined by a view": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.LSTM(d, d, bidirectional=True)
+
+    def forward(self, x):
+        T, B, d = x.shape
+        out, (h, c) = self.rnn(x)
+        return h.view(B, 2 * d)  # <- SD606
+""",
+    "a norm over time": """
+class Norm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain, self.bias = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d))
+
+    def forward(self, x):
+        B, T, d = x.shape
+        mean = x.mean(dim=1, keepdim=True)  # <- SD606
+        var = x.var(dim=1, keepdim=True)  # <- SD606
+        return self.gain * (x - mean) / torch.sqrt(var + 1e-5) + self.bias
+""",
+    "a norm over time, of arrays": """
+class Norm:
+    def __init__(self, d):
+        self.gain = np.ones(d)
+
+    def __call__(self, x):
+        B, T, d = x.shape
+        mean = x.mean(axis=1, keepdims=True)  # <- SD606
+        std = x.std(axis=1, keepdims=True)  # <- SD606
+        return self.gain * (x - mean) / (std + 1e-5)
+""",
+}
+
+RIGHT = {
+    "a norm over features": """
+class Norm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        B, T, d = x.shape
+        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5)
+""",
+    "a series standardised over time, without a gain": """
+def standard(x):
+    B, T, d = x.shape
+    return (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-5)
+""",
+    "directions joined by features": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, bidirectional=True)
+
+    def forward(self, x):
+        T, B, d = x.shape
+        out, h = self.rnn(x)
+        return h.transpose(0, 1).reshape(B, 2 * d)
+""",
+    "layers and directions parted": """
+class Encoder(nn.Module):
+    def __init__(self, d, layers):
+        super().__init__()
+        self.layers = layers
+        self.rnn = nn.GRU(d, d, layers, bidirectional=True)
+
+    def forward(self, x):
+        T, B, d = x.shape
+        out, h = self.rnn(x)
+        return h.view(self.layers, 2, B, d)[-1]
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, *CODES) == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], *CODES) == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["directions joined by a view"], CODES[0]) + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD606] norm-over-wrong-axis: `view` of the state h (2, B, d) as (B, 2*d) joins states of different examples
+  --> model.py:15:16
+   |
+14 |         out, (h, c) = self.rnn(x)
+   |                       ----------- the state comes from here
+15 |         return h.view(B, 2 * d)  # <- SD606
+   |                ^^^^^^^^^^^^^^^^ h is (2, B, d)
+   = why: the first axis counts layers and directions (2), and a view does not move it behind the batch: a row of \
+the result is made of the states of several examples
+   = help: torch.cat((h[-2], h[-1]), dim=-1), or h.transpose(0, 1).reshape(...)
+   = more: shapedoc explain SD606
+"""
