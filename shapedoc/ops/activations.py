@@ -8,7 +8,7 @@ from shapedoc.core.value import Layer, NoneValue, Tensor, Value
 from shapedoc.ops.axes import weigh
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, number, same_tensor, weight
+from shapedoc.ops.settings import expect, first_axes, number, same_tensor, weight
 
 __all__ = ["activation", "glu", "implicit_axis", "softmax_module"]
 
@@ -75,8 +75,9 @@ def functional_prelu(at: OpContext, input: Tensor, weight: Tensor) -> Value:
     """
     slopes = at.shape(weight)
     if slopes.rank == 1 and slopes.axes[0].dim.const not in (None, 1):
-        _, channels = at.prefix(input, 2)
-        expect(at, weight, 0, channels.dim, "channels")
+        leading = first_axes(at, input, 2)
+        if leading is not None:
+            expect(at, weight, 0, leading[1].dim, "channels")
     return same_tensor(at, input)
 
 

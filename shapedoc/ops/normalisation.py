@@ -10,7 +10,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, flag, overlaps, same_tensor, size, sizes_of, weight
+from shapedoc.ops.settings import expect, first_axes, flag, overlaps, same_tensor, size, sizes_of, weight
 
 __all__ = ["layer_norm"]
 
@@ -175,7 +175,8 @@ def _channelled(
     at: OpContext, input: Tensor, position: int, channels: Dim, setting: str, *, loud: bool = True
 ) -> Tensor:
     """The input, its axis at `position` being the channels."""
-    at.prefix(input, position + 1)
+    if first_axes(at, input, position + 1) is None:
+        return at.tensor(at.shape(input), input, kind="float", order=input.order)
     axis = expect(at, input, position, channels, setting, loud=loud)
     at.sizes.mark(axis, "feature", at.line)
     items = list(at.shape(input).items)
@@ -220,7 +221,10 @@ def group_norm(
     Conflict: fewer than two axes; groups that do not divide C; weight or bias of another size.
     Source: PyTorch documentation, torch.nn.functional.group_norm.
     """
-    _, channels = at.prefix(input, 2)
+    leading = first_axes(at, input, 2)
+    if leading is None:
+        return at.tensor(at.shape(input), input, kind="float", order=input.order)
+    channels = leading[1]
     count, groups = channels.dim.const, num_groups.const
     if count is not None and groups and count % groups:
         at.fail("impossible-view", [input], axes=(1,), dims=(channels.dim, num_groups), why="groups")
@@ -312,8 +316,9 @@ def batch_norm(
     Conflict: fewer than two axes; a statistic or a parameter of another size.
     Source: PyTorch documentation, torch.nn.functional.batch_norm.
     """
-    _, channels = at.prefix(input, 2)
-    _per_channel(at, channels, [running_mean, running_var, weight, bias])
+    leading = first_axes(at, input, 2)
+    if leading is not None:
+        _per_channel(at, leading[1], [running_mean, running_var, weight, bias])
     return at.tensor(at.shape(input), input, kind="float", order=input.order)
 
 
@@ -335,6 +340,7 @@ def instance_norm(
     Conflict: fewer than two axes; a statistic or a parameter of another size.
     Source: PyTorch documentation, torch.nn.functional.instance_norm.
     """
-    _, channels = at.prefix(input, 2)
-    _per_channel(at, channels, [running_mean, running_var, weight, bias])
+    leading = first_axes(at, input, 2)
+    if leading is not None:
+        _per_channel(at, leading[1], [running_mean, running_var, weight, bias])
     return same_tensor(at, input)

@@ -12,10 +12,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.core.verdict import Lost
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.registry import op
+from shapedoc.ops.settings import first_axes
 
 __all__ = ["PACKED", "PACKED_BATCH_FIRST", "is_packed", "pack_padded_sequence", "pad_packed_sequence"]
 
@@ -53,10 +53,7 @@ def pack_padded_sequence(
 
 def _leading(at: OpContext, input: Tensor) -> tuple[Axis, ...]:
     """The first two axes, or fewer where they cannot be told from the last."""
-    try:
-        return at.prefix(input, 2)
-    except Lost:
-        return at.prefix(input, 1)
+    return first_axes(at, input, 2) or at.prefix(input, 1)
 
 
 def _count(at: OpContext, lengths: Value) -> Dim | None:

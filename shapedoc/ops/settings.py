@@ -8,11 +8,13 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Value
+from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 
 __all__ = [
     "each",
     "expect",
+    "first_axes",
     "flag",
     "number",
     "overlaps",
@@ -126,6 +128,14 @@ def expect(
         )
         return item.sized(wanted)
     return item.sized(at.sizes.resolve(item.dim))
+
+
+def first_axes(at: OpContext, tensor: Tensor, count: int) -> tuple[Axis, ...] | None:
+    """The first `count` axes; None where they cannot be told from the last ones that are known."""
+    try:
+        return at.prefix(tensor, count)
+    except Lost:
+        return None
 
 
 def overlaps(at: OpContext, tensor: Tensor, count: int) -> bool:

@@ -92,6 +92,22 @@ class TestEntry:
         assert missed <= len(calls) * 0.1, f"{missed} of {len(calls)} calls raise and are not understood"
         assert key in SILENT or silent <= right * 0.25, f"{silent} of {right} right calls are unknown with names"
 
+    def test_agrees_where_names_have_numbers(self, entry: tuple[str, tuple[str, ...], str, bool]) -> None:
+        """As a class that is followed as its driver builds it: sizes have names, and the names have numbers."""
+        key, _, _, layer = entry
+        faults: list[str] = []
+        for name, call, symbols, result in drawn(*entry):
+            for number, symbol in symbols.items():
+                symbol.value = number
+            ours = answer(name, call, symbols, layer=layer)
+            if not isinstance(result, Raised):
+                faults.extend(disagreements(name, call, ours, result, key, "names"))
+            elif not ours.loud and not ours.unknown:
+                faults.append(f"{shown(name, call)}\n  raises {result.error}\n  but we say {said(ours)}")
+            for symbol in symbols.values():
+                symbol.value = None
+        assert not faults, f"{len(faults)}:\n" + "\n".join(faults[:6])
+
     def test_says_nothing_false_of_what_is_hidden(self, entry: tuple[str, tuple[str, ...], str, bool]) -> None:
         """Of a call that works, with sizes, leading axes or shapes unknown, nothing false is said or learnt."""
         layer = entry[3]
