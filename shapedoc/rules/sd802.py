@@ -1,0 +1,164 @@
+"""SD802 cache-offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.dim import Dim
+from shapedoc.core.finding import Finding
+from shapedoc.core.sizes import Kind
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Bool, Int, NoneValue, Seq, SliceValue, Value
+from shapedoc.rules.caches import Join, joins, key_join
+from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
+
+__all__ = ["RULE"]
+
+_WHY = (
+    "with a cache the queries are the last of the keys; a causal mask that starts at the first row takes them for the "
+    "first, and hides the keys of the cache"
+)
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    for event in trace.events:
+        if event.short == "scaled_dot_product_attention":
+            yield from _is_causal(trace, event)
+        elif event.short == "getitem":
+            yield from _square(trace, event)
+
+
+def _is_causal(trace: Trace, event: Event) -> Iterator[Finding]:
+    causal = event.operand("is_causal")
+    if causal is None or not isinstance(causal.value, Bool) or causal.value.value is not True:
+        return
+    join = key_join(trace, event, "key")
+    query, key = event.operand("query"), event.operand("key")
+    shape = shape_at(event, query)
+    if join is None or query is None or key is None or shape is None or len(shape.suffix) < 2:
+        return
+    if event.sizes is None or event.sizes.compare(shape.suffix[-2].dim, join.axis.dim).kind is Kind.ALWAYS:
+        return
+    q, k = text_of(trace, query), text_of(trace, key)
+    yield finding(
+        trace,
+        event,
+        causal.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"a causal mask aligned with the first key, though {k} holds the keys of a cache as well",
+        tensor=k,
+        actual=shape_text(event, key.shape),
+        labels=label(join.event.span, "the cache is joined here") + call_labels(event),
+        why=_WHY,
+        help=f"is_causal={q}.size(-2) == {k}.size(-2)",
+    )
+
+
+def _square(trace: Trace, event: Event) -> Iterator[Finding]:
+    """``causal[:T, :S]`` of a square mask, where the S keys are those of the cache and T new ones."""
+    rows, columns = _cuts(event.value("index"))
+    if rows is None or columns is None or event.sizes is None or not _triangular(trace, event):
+        return
+    join = _grows_to(trace, event, columns)
+    if join is None or event.sizes.resolve(rows) == event.sizes.resolve(columns):
+        return
+    index = event.operand("index")
+    source = event.operand("input")
+    t, s = event.sizes.show(rows), event.sizes.show(columns)
+    mask = text_of(trace, source)
+    yield finding(
+        trace,
+        event,
+        index.span if index is not None else None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the first {t} rows of the causal mask {mask}, for queries that are the last of {s} keys",
+        tensor=mask,
+        actual=f"({t}, {s})",
+        labels=label(join.event.span, "the cache is joined here") + call_labels(event),
+        why=_WHY,
+        help=f"{mask}[{s} - {t}:{s}, :{s}]",
+    )
+
+
+def _cuts(index: Value | None) -> tuple[Dim | None, Dim | None]:
+    """Where the last two axes are cut, if both are cut from the beginning."""
+    if not isinstance(index, Seq) or len(index.items) < 2:
+        return None, None
+    ends = []
+    for part in index.items[-2:]:
+        if not isinstance(part, SliceValue) or not isinstance(part.upper, Int):
+            return None, None
+        if not (isinstance(part.lower, NoneValue) or (isinstance(part.lower, Int) and part.lower.value == 0)):
+            return None, None
+        ends.append(part.upper.dim)
+    return ends[0], ends[1]
+
+
+def _triangular(trace: Trace, event: Event) -> bool:
+    source = graph(trace).main_source(event)
+    through = SHAPING | {"eq", "ne", "bool", "logical_not", "invert"}
+    return source is not None and any(
+        e.short in ("tril", "triu") for e in graph(trace).back(source, lambda e: e.short in through)
+    )
+
+
+def _grows_to(trace: Trace, event: Event, size: Dim) -> Join | None:
+    """The join whose grown axis has this size."""
+    assert event.sizes is not None
+    wanted = event.sizes.resolve(size)
+    if wanted.const is not None:
+        return None
+    return next((j for j in joins(trace) if event.sizes.resolve(j.axis.dim) == wanted), None)
+
+
+_HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class CachedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, cache=None):
+        B, T, C = x.shape
+        q, k, v = (t.view(B, T, self.n_heads, -1).transpose(1, 2) for t in self.qkv(x).chunk(3, dim=-1))
+        if cache is not None:
+            k = torch.cat((cache[0], k), dim=2)
+            v = torch.cat((cache[1], v), dim=2)
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=%s)%s
+        return out.transpose(1, 2).reshape(B, T, C), (k, v)
+
+
+torch.manual_seed(0)
+model = CachedAttention(8, 2)
+x = torch.randn(1, 4, 8)
+first, cache = model(x[:, :3])
+result, _ = model(x[:, 3:], cache)
+"""
+
+RULE = Rule(
+    code="SD802",
+    name="cache-offset",
+    severity="error",
+    summary="A step with a cache that masks as if its queries were the first tokens.",
+    what="Looks at keys that were joined to a cache, and at the causal mask that goes with them: `is_causal=True`, or "
+    "rows cut from the beginning of a square mask.",
+    why="Token by token, the one query is the last position. A causal mask aligned with the first key lets it see the "
+    "first key alone, so that generating differs from the full pass, without any error.",
+    instead="Mask only where queries and keys are as many, or cut the rows from the end: `mask[S - T:S, :S]`.",
+    source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (is_causal).",
+    bad=(Example(_HEAD % ("True", "  # <- SD802")),),
+    good=(Example(_HEAD % ("q.size(2) == k.size(2)", "")),),
+    check=check,
+    kind="silent",
+)
