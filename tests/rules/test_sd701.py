@@ -1,0 +1,137 @@
+"""SD701: shapes that the author states."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text, lint
+
+HEAD = """\
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a comment with an axis too many": """
+class Pool(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.rnn = nn.GRU(width, hidden, batch_first=True)
+
+    def forward(self, x):
+        B, T, width = x.shape
+        states, _ = self.rnn(x)
+        pooled = states.mean(dim=1)  # (B, T, hidden)  # <- SD701
+        return pooled
+""",
+    "a comment in which one letter stands for two sizes": """
+def project(x, w):
+    B, T, D = x.shape
+    y = x.transpose(1, 2)  # (B, T, D)  # <- note SD701
+    return y
+""",
+}
+
+RIGHT = {
+    "comments that are right": """
+class Attend(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.q = nn.Linear(width, width)
+
+    def forward(self, x):
+        # x: (B, T, C)
+        B, T, C = x.shape
+        q = self.q(x).view(B, T, self.heads, self.size)  # (B, T, h, d)
+        q = q.transpose(1, 2)  # (B, h, T, d)
+        w = q @ q.transpose(-2, -1)  # (B, h, T, T)
+        return w.softmax(-1)
+
+Attend(8, 2)(torch.randn(2, 5, 8))
+""",
+    "an explicit line that is right": """
+def scores(q, k):
+    n, t, d = q.shape
+    n, s, d = k.shape
+    out = q @ k.transpose(1, 2)
+    # shapedoc: out (n, t, s)
+    return out
+""",
+    "names of their own": """
+def attend(q, k):
+    a, b, c = q.shape
+    logits = q @ k.transpose(1, 2)  # (batch, queries, keys)
+    return logits.softmax(-1)  # batch x queries x keys
+""",
+    "numbers that are values": """
+x = torch.tensor([1, 2, 3])  # (1, 2, 3)
+y = torch.zeros(4)  # values in (0, 1)
+""",
+    "an axis of size 1 that is left out": """
+def step(x):
+    n, t, d = x.shape
+    last = x[:, -1:]  # (n, 1, d)
+    return last.squeeze(1)  # (n, d)
+""",
+    "a docstring": """
+def attend(q, k):
+    '''Attend.
+
+    Args:
+        q: queries of shape (batch, T_dec, d)
+        k: keys of shape (batch, T_enc, d)
+
+    Returns:
+        scores of shape (batch, T_dec, T_enc)
+    '''
+    return q @ k.transpose(-2, -1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD701", "SD702") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD701", "SD702") == []
+
+
+def test_an_explicit_line_is_held_to_its_sizes() -> None:
+    text = """
+import torch
+
+
+def scores(q, k):
+    n, t, d = q.shape
+    n, s, d = k.shape
+    out = q @ k.transpose(1, 2)
+    # shapedoc: out (n, d, s)
+    return out
+"""
+    assert [(f.span.line, f.severity) for f in lint(text, "SD701")] == [(9, "warning")]
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a comment with an axis too many"], "SD701") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+warning[SD701] stated-shape-disagrees: a comment says that `pooled` is (B, T, hidden), it has another number of axes: (B, hidden)
+  --> model.py:15:40
+   |
+15 |         pooled = states.mean(dim=1)  # (B, T, hidden)  # <- SD701
+   |                                        ^^^^^^^^^^^^^^ pooled is (B, hidden), should be (B, T, hidden)
+   |                  ------------------ pooled is (B, hidden)
+   = why: a stated shape is what the next reader builds on; one of the two is wrong
+   = help: write (B, hidden) here, or mend the code
+   = more: shapedoc explain SD701
+"""
