@@ -26,7 +26,8 @@ _FIELD = re.compile(
     r"[:@](?P<tag>param|parameter|arg|argument|type|returns?|rtype)\b(?P<head>[^:\n]*?)(?::(?!\w+:`)|(?<=\))\s|\s(?=[\[(]))\s*(?P<text>.*)"
 )
 _ITEM = re.compile(
-    r"(?:[-*+•]\s+)?(?P<names>[`*]{0,2}[A-Za-z_]\w*[`*]{0,2}(?:\s*(?:,|/|and|&)\s*[`*]{0,2}[A-Za-z_]\w*[`*]{0,2})*)"
+    r"(?:[-*+•]\s+)?(?!`\w+\[)"
+    r"(?P<names>[`*]{0,2}[A-Za-z_]\w*[`*]{0,2}(?:\s*(?:,|/|and|&)\s*[`*]{0,2}[A-Za-z_]\w*[`*]{0,2})*)"
     r"\s*(?::|=|(?=[\[(])|--?\s)\s*(?P<text>.*)"
 )
 # A list of tensors, or a dict: the shape is of what is in it.

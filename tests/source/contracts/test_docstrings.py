@@ -257,3 +257,14 @@ def test_the_span_is_the_line_of_the_entry() -> None:
     (shape,) = ModuleContracts(module).params(function)["x"]
     assert shape.span == (5, 8, 5, 24)
     assert shape.form == "docstring"
+
+
+def test_code_that_indexes_states_no_shape() -> None:
+    text = '''
+    def f(mask):
+        """Attend.
+
+        `mask[i, j, b]` indicates whether query i has access to key j.
+        """
+    '''
+    assert stated(text) == ({}, [])
