@@ -19,6 +19,7 @@ from shapedoc.rules.blame import (
     setting_span,
     sibling_size,
 )
+from shapedoc.rules.diagonals import diagonal_read
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
@@ -66,6 +67,8 @@ class _Cure:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    for event, problem in problems(trace, "repeated-index"):
+        yield from diagonal_read(trace, event, problem, RULE.code, RULE.name)
     for event, problem in problems(trace, *_KINDS):
         severity = severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:

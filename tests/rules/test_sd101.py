@@ -213,3 +213,28 @@ error[SD101] mismatched-product: `matmul` needs equal inner sizes, got `width` a
    = help: torch.matmul(q, k.transpose(-2, -1))
    = more: shapedoc explain SD101
 """
+
+
+def test_a_learned_matrix_of_which_an_einsum_reads_the_diagonal() -> None:
+    program = """\
+import torch
+import torch.nn as nn
+
+
+class Metric(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.metric = nn.Parameter(torch.randn(d, d))
+
+    def wrong(self, gap):
+        B, T, d = gap.shape
+        return torch.einsum("dd,btd->btd", self.metric, gap)  # <- SD101
+
+    def right(self, gap):
+        B, T, d = gap.shape
+        return torch.einsum("dk,btk->btd", self.metric, gap)
+
+    def trace(self):
+        return torch.einsum("dd->", self.metric)
+"""
+    assert found(program, "SD101") == expected(program)
