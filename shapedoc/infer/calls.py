@@ -129,6 +129,8 @@ def call_value(
         case Container():
             return _call_container(m, func, args, keywords, node)
         case Builtin(name):
+            if rest:
+                return m.unknown_call(f"{name} of arguments passed on", node, args, keywords)
             return builtins.call(m, name, args, keywords, node)
         case Choice():
             return choices.call_choice(m, func, args, keywords, node, rest)
@@ -143,7 +145,7 @@ def _call_library(
     m: Machine, qualified: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
 ) -> Value:
     special = library.find(qualified)
-    if special is not None:
+    if special is not None and not rest:
         return special(m, args, keywords, node)
     if qualified.startswith("torch.nn.init.") and args:
         return args[0].value

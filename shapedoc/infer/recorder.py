@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import DictValue, Layer, Seq, Tensor, Unknown, Value
+from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.verdicts import may_be_several, undoubted
@@ -95,6 +96,8 @@ class Recorder:
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
         spoilt = any(_among(o.value, self.spoilt) for o in operands) if self.spoilt else False
         tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
+        if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
+            problems = ()
         if spoilt:
             problems = ()  # A consequence of one that has been reported.
         if problems and (self.described or tentative):
@@ -105,20 +108,23 @@ class Recorder:
         event = self.emit(name, node, operands, result)
         event.problems, event.lost = problems, lost
         if event.short in _LAID_OUT:
-            self._set_apart(result)
+            self._set_apart(event)
         if spoilt or any(_spoils(p) for p in problems):
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
         return result
 
-    def _set_apart(self, result: Value) -> None:
+    def _set_apart(self, event: Event) -> None:
         """The sizes that the author lists as the axes of one tensor are different quantities.
 
-        Two sizes of one constructor (a weight's) may still be equal on purpose.
+        Two sizes of one constructor (a weight's) may still be equal on purpose; of a size that is not followed
+        nothing is said.
         """
+        result = event.result
         if isinstance(result, Tensor) and result.shape.run is None:
-            dims = [a.dim for a in result.shape.axes if a.dim.named or a.dim.sym is not None]
+            listed = {self.sizes.resolve(d) for o in event.operands for d in _listed(o.value)}
+            dims = [a.dim for a in result.shape.axes if a.dim.named or a.dim in listed]
             owners = {s.owner for d in dims for s in d.syms}
             flexible = any(s.flexible for d in dims for s in d.syms)
             if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
@@ -284,6 +290,21 @@ _LAID_OUT = frozenset(
 _HARMLESS = frozenset(
     ("scrambled-view", "squeeze-unknown", "implicit-softmax-axis", "view-after-transpose", "loss-broadcast")
 )
+
+
+def _is_join(trace: Trace, value: Value) -> bool:
+    """Whether a value is what branches left, itself."""
+    return isinstance(value, Tensor) and trace.events[value.event].op == "phi"
+
+
+def _listed(value: Value) -> list[Dim]:
+    """The sizes that are written as one argument."""
+    match value:
+        case Int():
+            return [value.dim]
+        case Seq():
+            return [d for v in value.items for d in _listed(v)]
+    return []
 
 
 def _among(value: Value, events: set[int]) -> bool:

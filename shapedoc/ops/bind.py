@@ -144,7 +144,7 @@ def _literal(default: object) -> Value:
 
 
 # The parameters that take sizes one by one or in a tuple.
-_SIZES = frozenset(("size", "shape", "repeats"))
+_SIZES = frozenset(("size", "shape", "repeats", "data"))
 
 
 def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:

@@ -272,3 +272,50 @@ def test_torch_asserts_too() -> None:
                 return x + torch.zeros(B, C, H, self.resolution)
         """
     assert problems(program) == []
+
+
+def test_a_list_of_layers_that_is_passed_on_is_not_empty() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        def mlp(sizes):
+            layers = []
+            for d_in, d_out in zip(sizes[:-1], sizes[1:]):
+                layers.append(nn.Linear(d_in, d_out))
+            return nn.Sequential(*layers)
+
+        class Head(nn.Module):
+            def __init__(self, d, sizes):
+                super().__init__()
+                self.norm = nn.LayerNorm(2 * d)
+                self.net = mlp(sizes)
+                self.out = nn.Linear(d, d)
+
+            def forward(self, x):
+                return self.out(self.net(self.norm(x)))
+
+        def collate(batch):
+            images, lengths = zip(*batch)
+            return torch.stack(images), max(*lengths)
+        """
+    assert problems(program) == []
+
+
+def test_one_size_that_is_not_followed_is_one_size() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Translator(nn.Module):
+            def __init__(self, d):
+                super().__init__()
+                self.transformer = nn.Transformer(d)
+
+            def forward(self, load):
+                source = load()
+                length = source.size(0)
+                mask = torch.zeros((length, length))
+                return self.transformer(source, source, src_mask=mask)
+        """
+    assert problems(program) == []
