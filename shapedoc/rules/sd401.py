@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis
-from shapedoc.core.trace import Trace
+from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sampled import drawn_from
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
@@ -32,6 +33,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         use = next((u for u in found if wrong_use(softmax, u)), None)
         if use is not None:
             yield _over_another(trace, softmax, use)
+        elif not found and (drawing := drawn_from(g, softmax)) is not None:
+            yield _not_drawn(trace, softmax, drawing)
         elif not found and softmax.kind == "softmax":
             yield from _over_batch(trace, g, softmax)
 
@@ -110,6 +113,30 @@ def _position(softmax: Softmax, axis: Axis) -> int:
     assert shape is not None
     found = next(i for i, a in enumerate(shape.axes) if a.ids <= axis.ids and is_axis(axis, a))
     return found if shape.run is None else found - len(shape.axes)
+
+
+def _not_drawn(trace: Trace, softmax: Softmax, drawing: Event) -> Finding:
+    event, axis, shape = softmax.event, softmax.axis, softmax.shape
+    assert axis is not None
+    assert shape is not None
+    assert event.sizes is not None
+    name = named(trace, softmax.scores)
+    ours, right = event.sizes.show(axis.dim), event.sizes.show(shape.axes[-1].dim)
+    over = f" (`{ours}`)" if "?" not in ours else ""
+    return finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"softmax over axis {_position(softmax, axis)}{over} of {name}, but it is drawn along the last axis",
+        tensor=name,
+        actual=shape_text(event, softmax.scores.shape),
+        labels=label(drawing.span, f"draws one of `{right}`") + call_labels(event),
+        why="`multinomial` takes the last axis for the probabilities of one draw, so that they must sum to 1 over it",
+        help="normalise the axis that is drawn from: `dim=-1`",
+    )
 
 
 def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:

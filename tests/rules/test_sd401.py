@@ -274,3 +274,32 @@ error[SD401] softmax-over-wrong-axis: softmax over `3` of s, but the weights are
    = help: normalise the axis that is summed: `dim=-1`
    = more: shapedoc explain SD401
 """
+
+
+def test_probabilities_are_normalised_along_the_axis_that_is_drawn_from() -> None:
+    program = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.head = nn.Linear(d_model, vocab_size)
+
+    def wrong(self, states):
+        B, T, d = states.shape
+        logits = self.head(states)[:, -1, :]
+        probs = F.softmax(logits / 0.8, dim=0)  # <- SD401
+        return torch.multinomial(probs, num_samples=1)
+
+    def right(self, states):
+        B, T, d = states.shape
+        logits = self.head(states)[:, -1, :]
+        return torch.multinomial(F.softmax(logits, dim=-1), num_samples=1)
+
+    def one_row(self, state):
+        return torch.multinomial(torch.softmax(self.head(state.view(-1)), dim=0), 3)
+"""
+    assert found(program, "SD401") == expected(program)
