@@ -47,6 +47,8 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     torn = before.axes[problem.axes[0]], met
     if _numbers_only(event, before, after) or _is_assumed(before) or _is_assumed(after) or _is_shifted(trace, operand):
         return None
+    if not _is_torn(event.sizes, before.axes, after.axes):
+        return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
     help_, expected = _cure(event, event.sizes, operand, before, after, text)
@@ -74,6 +76,25 @@ def _severity(before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
         return "error"
     own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
     return "warning" if own else "note"
+
+
+def _is_torn(sizes: Sizes, before: tuple[Axis, ...], after: tuple[Axis, ...]) -> bool:
+    """Whether the order is not kept, with all that is known in the end.
+
+    A ``-1`` in front that would swallow the last axis says that this one is 1: ``view(-1, w * w)`` of (n, w, w, 1).
+    """
+    if regroup(sizes, before, after).broken is None or _has_namesakes(before + after):
+        return False
+    rest = after[0].dim.divide(before[-1].dim) if after and before and len(before) > 2 else None
+    if rest is None or before[-1].dim.const is not None:
+        return True
+    return regroup(sizes, before[:-1], (Axis(rest), *after[1:])).broken is not None
+
+
+def _has_namesakes(axes: tuple[Axis, ...]) -> bool:
+    """Whether two quantities have one name: they are likely one, which the walk could not see."""
+    syms = {s for a in axes for s in a.dim.syms if s.name}
+    return len({s.name for s in syms}) < len(syms)
 
 
 def _is_assumed(shape: Shape) -> bool:
