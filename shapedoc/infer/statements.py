@@ -25,7 +25,8 @@ from shapedoc.core.value import (
 from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.join import OPTIONAL, State, join, join_states, settled, snapshot
+from shapedoc.infer.granted import take_for_granted
+from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.subscripts import key_of, settle_index
@@ -249,72 +250,10 @@ def branching(m: Machine, node: ir.If) -> Signal:
     if known is not None:
         return m.run(node.body if known else node.orelse)
     states = [
-        snapshot(m, lambda: _assume(m, node.test, True) or m.run(node.body)),
-        snapshot(m, lambda: _assume(m, node.test, False) or m.run(node.orelse)),
+        snapshot(m, lambda: take_for_granted(m, node.test, True) or m.run(node.body)),
+        snapshot(m, lambda: take_for_granted(m, node.test, False) or m.run(node.orelse)),
     ]
     return join_states(m, states, node)
-
-
-def _assume(m: Machine, test: ir.Expr, holds: bool) -> Signal:
-    """What a branch may take for granted: ``x is None``, ``x.dim() == 3``."""
-    if isinstance(test, ir.UnaryOp) and test.op == "not":
-        return _assume(m, test.operand, not holds)
-    if isinstance(test, ir.BoolOp):
-        if (test.op == "and") == holds:
-            for part in test.values:
-                _assume(m, part, holds)
-        return ""
-    if isinstance(test, ir.Name) and not holds:
-        value = m.lookup(test.id)
-        if isinstance(value, Symbolic) and value.hint == "none" and not value.size:
-            m.frame.variables[test.id] = NoneValue()
-    if not isinstance(test, ir.Compare) or len(test.ops) != 1:
-        return ""
-    op, right = test.ops[0], test.comparators[0]
-    if isinstance(right, ir.Const) and right.value is None and isinstance(test.left, ir.Name):
-        if (op in ("is", "==")) == holds:
-            m.frame.variables[test.left.id] = NoneValue()
-        else:
-            _assume_some(m, test.left.id)
-        return ""
-    if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
-        _assume_rank(m, test.left, right.value)
-    return ""
-
-
-def _assume_some(m: Machine, name: str) -> None:
-    """Inside ``if x is not None`` the value is what it is where it is not None."""
-    value = m.lookup(name)
-    if isinstance(value, Unknown) and value.reason == OPTIONAL and value.events:
-        m.frame.variables[name] = m.trace.events[value.events[0]].result
-
-
-def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
-    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known."""
-    source: ir.Expr | None = None
-    if isinstance(left, ir.Call):
-        if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
-            source = left.func.value
-        elif isinstance(left.func, ir.Name) and left.func.id == "len" and len(left.args) == 1:
-            arg = left.args[0]
-            if isinstance(arg, ir.Attribute) and arg.attr == "shape":
-                source = arg.value
-            elif isinstance(arg, ir.Call) and isinstance(arg.func, ir.Attribute) and arg.func.attr == "size":
-                source = arg.func.value
-    elif isinstance(left, ir.Attribute) and left.attr == "ndim":
-        source = left.value
-    if source is None:
-        return
-    value = m.eval(source)
-    if isinstance(value, Symbolic) and value.used_as_tensor:
-        value = value.as_tensor()
-    if isinstance(value, Tensor):
-        shape = m.sizes.shape(value.shape)
-        if shape.run is not None and rank >= len(shape.items) - 1:
-            run = shape.items[shape.run]
-            assert isinstance(run, Run)
-            missing = rank - (len(shape.items) - 1)
-            m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
 
 
 @executor(ir.With)

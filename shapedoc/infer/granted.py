@@ -1,0 +1,90 @@
+"""What a branch may take for granted of the values that its test names."""
+
+from __future__ import annotations
+
+from shapedoc.core.shape import Axis, Run
+from shapedoc.core.value import NoneValue, Tensor, Unknown
+from shapedoc.infer.join import OPTIONAL
+from shapedoc.infer.machine import Machine, Signal
+from shapedoc.infer.values import Symbolic
+from shapedoc.source import ir
+
+__all__ = ["take_for_granted"]
+
+_NO_TENSORS = frozenset(("tuple", "list", "dict", "int", "float", "str"))
+
+
+def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
+    """What a branch may take for granted: ``x is None``, ``x.dim() == 3``."""
+    if isinstance(test, ir.UnaryOp) and test.op == "not":
+        return take_for_granted(m, test.operand, not holds)
+    if isinstance(test, ir.BoolOp):
+        if (test.op == "and") == holds:
+            for part in test.values:
+                take_for_granted(m, part, holds)
+        return ""
+    if isinstance(test, ir.Call) and holds:
+        _assume_kind(m, test)
+    if isinstance(test, ir.Name) and not holds:
+        value = m.lookup(test.id)
+        if isinstance(value, Symbolic) and value.hint == "none" and not value.size:
+            m.frame.variables[test.id] = NoneValue()
+    if not isinstance(test, ir.Compare) or len(test.ops) != 1:
+        return ""
+    op, right = test.ops[0], test.comparators[0]
+    if isinstance(right, ir.Const) and right.value is None and isinstance(test.left, ir.Name):
+        if (op in ("is", "==")) == holds:
+            m.frame.variables[test.left.id] = NoneValue()
+        else:
+            _assume_some(m, test.left.id)
+        return ""
+    if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
+        _assume_rank(m, test.left, right.value)
+    return ""
+
+
+def _assume_kind(m: Machine, test: ir.Call) -> None:
+    """Inside ``if isinstance(x, tuple)`` a parameter that is used as a tensor elsewhere is none."""
+    if not isinstance(test.func, ir.Name) or test.func.id != "isinstance" or len(test.args) != 2:
+        return
+    subject, kinds = test.args
+    names = kinds.items if isinstance(kinds, ir.Sequence) else (kinds,)
+    if isinstance(subject, ir.Name) and all(isinstance(n, ir.Name) and n.id in _NO_TENSORS for n in names):
+        value = m.lookup(subject.id)
+        if isinstance(value, Symbolic) and value.used_as_tensor:
+            m.frame.variables[subject.id] = Unknown("no tensor where it is of this kind")
+
+
+def _assume_some(m: Machine, name: str) -> None:
+    """Inside ``if x is not None`` the value is what it is where it is not None."""
+    value = m.lookup(name)
+    if isinstance(value, Unknown) and value.reason == OPTIONAL and value.events:
+        m.frame.variables[name] = m.trace.events[value.events[0]].result
+
+
+def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
+    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known."""
+    source: ir.Expr | None = None
+    if isinstance(left, ir.Call):
+        if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
+            source = left.func.value
+        elif isinstance(left.func, ir.Name) and left.func.id == "len" and len(left.args) == 1:
+            arg = left.args[0]
+            if isinstance(arg, ir.Attribute) and arg.attr == "shape":
+                source = arg.value
+            elif isinstance(arg, ir.Call) and isinstance(arg.func, ir.Attribute) and arg.func.attr == "size":
+                source = arg.func.value
+    elif isinstance(left, ir.Attribute) and left.attr == "ndim":
+        source = left.value
+    if source is None:
+        return
+    value = m.eval(source)
+    if isinstance(value, Symbolic) and value.used_as_tensor:
+        value = value.as_tensor()
+    if isinstance(value, Tensor):
+        shape = m.sizes.shape(value.shape)
+        if shape.run is not None and rank >= len(shape.items) - 1:
+            run = shape.items[shape.run]
+            assert isinstance(run, Run)
+            missing = rank - (len(shape.items) - 1)
+            m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
