@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -38,10 +39,13 @@ def test_the_screen_loses_and_adds_nothing() -> None:
 
 
 @pytest.mark.parametrize("source", ["nothing", *KNOWLEDGE])
-def test_taking_knowledge_away_adds_no_finding_on_right_code(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_taking_knowledge_away_adds_no_finding_on_right_code(
+    source: str, record_property: Callable[[str, object], None]
+) -> None:
     settings = Settings(without=frozenset({source} - {"nothing"}))
     broken = sorted((FIXTURES / "broken").glob("sd*.py"))
     found = {Path(f.path) for f in _faults(settings, "broken") if Path(f.path).name.startswith(f.code.lower())}
-    with capsys.disabled():
-        print(f"\nwithout {source}: {len(found)} of {len(broken)} broken fixtures found by their own rule ", end="")
+    record_property(
+        "measured", f"without {source}: {len(found)} of {len(broken)} broken fixtures found by their own rule"
+    )
     assert [(finding.path, finding.span.line, finding.code) for finding in _faults(settings, "correct")] == []
