@@ -172,6 +172,8 @@ class Sizes:
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return ALWAYS
+        if not a.terms or not b.terms:
+            return UNKNOWN  # nothing is there: a walk that no run takes, more often than a fault
         left, right = a.value, b.value
         if left is not None and right is not None:
             if left != right:

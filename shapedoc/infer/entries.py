@@ -216,7 +216,7 @@ def _parameters(
         if p.kind in ("args", "kwargs"):
             continue
         default = function.defaults.get(p.name)
-        value = _from_default(default, size=size)
+        value = _from_default(p.name, default, size=size)
         if size and isinstance(value, Bool | Str):
             value = replace(value, parameter=p.name)
         if value is None:
@@ -232,13 +232,15 @@ def _parameters(
     return args
 
 
-def _from_default(default: Value | None, *, size: bool) -> Value | None:
+def _from_default(name: str, default: Value | None, *, size: bool) -> Value | None:
     """What a default says of a parameter: a flag, a small number and a string are taken as they are."""
     match default:
         case Bool() | Str() | Library() | Class() | Function() | Partial():
             return default
         case Float():
             return Float()
+        case Int(dim=dim) if dim.value is not None and dim.value < 0 and "dim" not in name and "axis" not in name:
+            return Unknown("a number that stands for another")
         case Int() if default.dim.value is not None and (default.dim.value == 1 or not size):
             return default
     return None

@@ -136,6 +136,8 @@ def _about_shape(
                 total = total * axis.dim
             return Int(total)
         case "item":
+            if tensor.kind == "":
+                return Unknown("an element of a tensor")
             return m.fresh_int() if tensor.kind == "int" else Float()
         case "tolist":
             return Unknown("values of a tensor")

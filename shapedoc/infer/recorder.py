@@ -232,6 +232,8 @@ class Recorder:
         )
         self.trace.events.append(event)
         result.event = event.index
+        if any(_among(v, self.tentative) for v in values):
+            self.tentative.add(event.index)
         return result
 
     def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:

@@ -238,7 +238,7 @@ def _report_scramble(
     at: OpContext, input: Tensor, old: Sequence[Axis], new: Sequence[Axis], broken: tuple[int, int]
 ) -> None:
     i, j = broken
-    if any(at.sizes.role(a, "joined") for a in old):
+    if any(at.sizes.role(a, "joined") or not a.dim.terms for a in old):
         return  # shifting by a padded view, as relative positions do, moves elements on purpose
     at.conflict("scrambled-view", [input], axes=(i,), dims=(old[i].dim, new[j].dim), loud=False, into=str(j))
 

@@ -319,3 +319,41 @@ def test_one_size_that_is_not_followed_is_one_size() -> None:
                 return self.transformer(source, source, src_mask=mask)
         """
     assert problems(program) == []
+
+
+def test_a_state_that_is_a_tuple_or_not() -> None:
+    program = """
+        import torch
+
+        def join_directions(state):
+            if isinstance(state, tuple):
+                return tuple(torch.cat([h[0::2], h[1::2]], 2) for h in state)
+            return torch.cat([state[0::2], state[1::2]], 2)
+        """
+    assert problems(program) == []
+
+
+def test_a_number_that_stands_for_another_is_no_size() -> None:
+    program = """
+        import torch
+
+        def infer(memory, beam_width=-1, max_length=-1):
+            scores = torch.zeros((memory.size(0), beam_width))
+            return scores.view(memory.size(0) * beam_width)
+        """
+    assert problems(program) == []
+
+
+def test_nothing_is_said_of_what_is_empty() -> None:
+    program = """
+        import torch
+
+        def decode(inputs):
+            steps = []
+            for i in range(inputs.size(1)):
+                past = inputs[:, :i]
+                steps.append(past.reshape(inputs.size(0) * past.size(1)))
+                past = past + torch.zeros(inputs.size(0), 64)
+            return steps
+        """
+    assert problems(program) == []
