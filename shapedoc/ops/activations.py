@@ -74,7 +74,7 @@ def functional_prelu(at: OpContext, input: Tensor, weight: Tensor) -> Value:
     Source: PyTorch documentation, torch.nn.functional.prelu.
     """
     slopes = at.shape(weight)
-    if slopes.rank == 1 and slopes.axes[0].dim.const not in (None, 1):
+    if slopes.rank == 1 and slopes.axes[0].dim.value not in (None, 1):
         leading = first_axes(at, input, 2)
         if leading is not None:
             expect(at, weight, 0, leading[1].dim, "channels")
@@ -154,7 +154,7 @@ def glu(at: OpContext, input: Tensor, dim: int = -1) -> Value:
     if not isinstance(axis, Axis):
         at.lost("rank unknown")
     whole = axis.dim
-    if whole.const is not None and whole.const % 2:
+    if whole.value is not None and whole.value % 2:
         at.fail("impossible-view", [input], axes=(position,), dims=(whole,), why="odd")
     half = at.axis(at.sizes.floordiv(whole, Dim.of(2), line=at.line))
     return at.tensor(Shape((*items[:position], half, *items[position + 1 :])), input)

@@ -131,7 +131,7 @@ def broadcast_into(
     ours, theirs = place.suffix, value.suffix
     if place.run is None and value.run is None and len(theirs) > len(ours):
         extra = theirs[: len(theirs) - len(ours)]
-        if any(a.dim.const is not None and a.dim.const != 1 for a in extra):
+        if any(a.dim.value not in (None, 1) for a in extra):
             at.conflict(problem, [target, source], why="rank", wanted=str(len(ours)), got=str(len(theirs)))
             return
     width = min(len(ours), len(theirs))

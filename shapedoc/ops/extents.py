@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
 
-__all__ = ["axes_of", "extents", "is_sizes", "whole"]
+__all__ = ["axes_of", "extents", "is_sizes", "surpasses", "whole"]
 
 
 def whole(at: OpContext, value: Value) -> Dim | None:
@@ -21,6 +21,14 @@ def whole(at: OpContext, value: Value) -> Dim | None:
     if isinstance(value, Bool) and value.value is not None:
         return Dim.of(int(value.value))
     return None
+
+
+def surpasses(one: Dim, other: Dim) -> bool:
+    """Whether a size is certainly larger than another."""
+    if one.value is not None and other.value is not None:
+        return one.value > other.value
+    over = one - other
+    return bool(over.terms) and all(c > 0 for _, c in over.terms)
 
 
 def is_sizes(value: Value) -> bool:

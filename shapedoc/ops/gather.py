@@ -8,6 +8,7 @@ from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.extents import surpasses
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
@@ -37,8 +38,7 @@ def _fits(at: OpContext, input: Tensor, index: Tensor, place: int | None) -> Non
     for i, (a, b) in enumerate(zip(ours, theirs, strict=False)):
         if i == place:
             continue
-        over = b.dim - a.dim
-        if over.terms and all(c > 0 for _, c in over.terms):
+        if surpasses(b.dim, a.dim):
             at.conflict("elementwise", [input, index], axes=(i, i), dims=(a.dim, b.dim), why="index")
 
 

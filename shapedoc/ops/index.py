@@ -219,8 +219,8 @@ def _note(chosen: _Selection) -> None:
 
 
 def _check_number(at: OpContext, input: Tensor, number: Int, axis: Axis, place: int) -> None:
-    dim, size = whole(at, number), axis.dim.const
-    if dim is not None and dim.const is not None and size is not None and not -size <= dim.const < size:
+    dim, size = whole(at, number), axis.dim.value
+    if dim is not None and dim.value is not None and size is not None and not -size <= dim.value < size:
         at.conflict("index-out-of-range", [input], axes=(place,), dims=(dim, axis.dim))
 
 

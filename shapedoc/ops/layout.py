@@ -263,7 +263,7 @@ def _squeezed(at: OpContext, input: Tensor, dim: Value, *, strict: bool) -> Tens
         else:
             out.append(item)
             if strict:
-                at.conflict("impossible-view", [input], axes=(i,), dims=(item.dim,), loud=item.dim.const is not None)
+                at.conflict("impossible-view", [input], axes=(i,), dims=(item.dim,), loud=item.dim.value is not None)
     return at.tensor(_one_run(out), input, order=None if loose else _order_without(input, dropped))
 
 

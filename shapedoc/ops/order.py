@@ -7,7 +7,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.extents import surpasses, whole
 from shapedoc.ops.needs import LAST, NONE
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
@@ -35,8 +35,7 @@ def topk(at: OpContext, input: Tensor, k: Value, dim: Value = LAST, largest: Val
     axis = items[place]
     if count is None or not isinstance(axis, Axis):
         return _pair(at, input, replaced(items, place, at.fresh()))
-    over = count - axis.dim
-    if over.terms and all(c > 0 for _, c in over.terms):
+    if surpasses(count, axis.dim):
         at.conflict("index-out-of-range", [input], axes=(place,), dims=(count, axis.dim))
     return _pair(at, input, replaced(items, place, axis if axis.dim == count else at.axis(count)))
 
@@ -109,8 +108,8 @@ def kthvalue(at: OpContext, input: Tensor, k: Value, dim: int = -1, keepdim: boo
     if place >= len(items):
         return _pair(at, input, Shape(()))
     number, axis = whole(at, k), items[place]
-    size = axis.dim.const if isinstance(axis, Axis) else None
-    if size is not None and number is not None and number.const is not None and not 1 <= number.const <= size:
+    size = axis.dim.value if isinstance(axis, Axis) else None
+    if size is not None and number is not None and number.value is not None and not 1 <= number.value <= size:
         at.conflict("index-out-of-range", [input], axes=(place,), dims=(number, Dim.of(size)))
     return _pair(at, input, replaced(items, place, *([Axis.one()] if keepdim else [])))
 

@@ -184,7 +184,7 @@ def classified(at: OpContext, input: Tensor, target: Tensor, *, probabilities: b
     elif theirs.rank == ours.rank and probabilities and target.kind != "int":
         if not (ours.rank == 1 and theirs.axes[0].dim.const == 1):
             compare_axes(at, input, target, [(i, i) for i in range(ours.rank)], class_axis=str(classes), wanted=wanted)
-    elif not (ours.rank == theirs.rank == 1 and theirs.axes[0].dim.const in (None, 1)):
+    elif not (ours.rank == theirs.rank == 1 and theirs.axes[0].dim.value in (None, 1)):
         _of_rank(at, input, target, wanted, str(classes))
     return result
 

@@ -14,6 +14,7 @@ from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
+from shapedoc.ops.slicing import strided
 
 __all__ = ["chunk", "split", "unbind"]
 
@@ -51,11 +52,15 @@ def chunk(at: OpContext, input: Tensor, chunks: Dim, dim: int = 0) -> Value:
     count, size = chunks.value, axis.dim.const
     if size is not None and count:
         return _pieces(at, input, place, axis, _even(size, -(-size // count)))
-    each = at.sizes.floordiv(axis.dim, chunks, line=at.line)
+    each = strided(at, axis.dim, chunks)
     if count is None or count > _MANY:
         rest = _pieces(at, input, place, axis, [each]).items[0]
         return Seq((), rest=rest, length=chunks)
-    return _pieces(at, input, place, axis, [each] * count)
+    number, one = axis.dim.value, each.value
+    if number is not None and one and number % one:
+        whole_ones = number // one
+        return _pieces(at, input, place, axis, [*[each] * whole_ones, axis.dim - each * whole_ones])
+    return _pieces(at, input, place, axis, [each] * (count if number is None or not one else number // one))
 
 
 def _even(size: int, each: int) -> list[Dim]:
@@ -119,13 +124,14 @@ def tensor_split(at: OpContext, input: Tensor, indices_or_sections: Value, dim: 
             at.lost("the places are not known")
         ends = [a.dim for a in extents(at, indices_or_sections) if isinstance(a, Axis)]
         sizes = [end - start for start, end in zip([ZERO, *ends], [*ends, axis.dim], strict=True)]
-        if any(s.const is not None and s.const < 0 for s in sizes):
+        if any(s.value is not None and s.value < 0 for s in sizes):
             at.lost("a place beyond the end")
         return _pieces(at, input, place, axis, sizes)
     if count.const is None or count.const > _MANY or count.const < 1:
         at.lost("the number of pieces is not known")
-    if axis.dim.const is not None:
-        each, more = divmod(axis.dim.const, count.const)
+    number = axis.dim.value
+    if axis.dim.const is not None or (number is not None and number % count.const):
+        each, more = divmod(number or 0, count.const)
         return _pieces(at, input, place, axis, [Dim.of(each + (i < more)) for i in range(count.const)])
     size = at.sizes.floordiv(axis.dim, count, line=at.line)
     return _pieces(at, input, place, axis, [size] * count.const)
@@ -157,9 +163,10 @@ def narrow(at: OpContext, input: Tensor, dim: int, start: Value, length: Dim) ->
     """
     place, axis = _cut(at, input, dim)
     first = whole(at, start)
-    if first is not None and first.const is not None and axis.dim.const is not None and length.const is not None:
-        begin = first.const + (axis.dim.const if first.const < 0 else 0)
-        if begin < 0 or length.const < 0 or begin + length.const > axis.dim.const:
+    number, count = axis.dim.value, length.value
+    if first is not None and first.value is not None and number is not None and count is not None:
+        begin = first.value + (number if first.value < 0 else 0)
+        if begin < 0 or count < 0 or begin + count > number:
             dims = (first, length, axis.dim)
             at.conflict("index-out-of-range", [input], axes=(place,), dims=dims)
     piece = _pieces(at, input, place, axis, [length]).items[0]
@@ -176,8 +183,8 @@ def select(at: OpContext, input: Tensor, dim: int, index: Value) -> Value:
     Source: PyTorch documentation, torch.select.
     """
     place, axis = _cut(at, input, dim)
-    number, size = whole(at, index), axis.dim.const
-    if number is not None and number.const is not None and size is not None and not -size <= number.const < size:
+    number, size = whole(at, index), axis.dim.value
+    if number is not None and number.value is not None and size is not None and not -size <= number.value < size:
         at.conflict("index-out-of-range", [input], axes=(place,), dims=(number, axis.dim))
     return at.tensor(replaced(at.shape(input).items, place), input)
 
@@ -269,7 +276,7 @@ def unfold(at: OpContext, input: Tensor, dimension: int, size: Dim, step: Dim) -
     """
     place, axis = _cut(at, input, dimension)
     left = axis.dim - size
-    if left.const is not None and left.const < 0:
+    if left.value is not None and left.value < 0:
         at.fail("index-out-of-range", [input], axes=(place,), dims=(size, axis.dim))
     if size.const is None and len(axis.dim.terms) > 1:
         # Padded by half of a size: whether that is odd decides by how much the axis shrinks.

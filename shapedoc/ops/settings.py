@@ -62,9 +62,9 @@ def flag(layer: Layer, name: str) -> bool | None:
 
 
 def number(layer: Layer, name: str) -> int | None:
-    """A literal whole number among the constructor's arguments; None where it is not known."""
+    """A whole number among the constructor's arguments; None where it is not known."""
     value = layer.config.get(name)
-    return value.value if isinstance(value, Int) else None
+    return value.dim.value if isinstance(value, Int) else None
 
 
 def text(layer: Layer, name: str) -> str | None:

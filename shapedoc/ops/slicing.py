@@ -6,7 +6,7 @@ from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, SliceValue, Value
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.extents import surpasses, whole
 
 __all__ = ["sliced", "strided"]
 
@@ -62,9 +62,7 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
     length = upper - lower
     if lower.const is None and upper.const is not None:
         return None  # from the end to a place near the start: whether anything is left is not known
-    if length.const is not None:
-        length = Dim.of(max(length.const, 0))
-    elif length.terms and all(c < 0 for _, c in length.terms):
+    if surpasses(ZERO, length) or length == ZERO:
         return ZERO
     if step == ONE:
         return length
@@ -84,9 +82,9 @@ def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:
     bound = at.sizes.resolve(bound)
     if bound.terms and all(c < 0 for _, c in bound.terms):
         bound = size + bound
-        return Dim.of(max(bound.const, 0)) if bound.const is not None else bound
-    if bound.const is not None and size.const is not None:
-        return Dim.of(min(bound.const, size.const))
+        return ZERO if bound.value is not None and bound.value < 0 else bound
+    if bound.value is not None and size.value is not None:
+        return bound if bound.value <= size.value else size
     beyond = bound - size
     if beyond.terms and all(c > 0 for _, c in beyond.terms):
         return size
