@@ -1,0 +1,244 @@
+"""SD503 mask-never-used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import KEEPS, graph
+from shapedoc.rules.masks import masks
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.signatures import Parameter, Signature, signatures
+from shapedoc.rules.sinks import mask_sinks
+from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
+from shapedoc.rules.wording import finding, label
+
+__all__ = ["RULE"]
+
+_MODULES = names(
+    "MultiheadAttention.forward TransformerEncoderLayer.forward TransformerDecoderLayer.forward "
+    "TransformerEncoder.forward TransformerDecoder.forward Transformer.forward scaled_dot_product_attention"
+)
+_PARAMETERS = names(
+    "attn_mask key_padding_mask src_mask tgt_mask memory_mask mask src_key_padding_mask tgt_key_padding_mask "
+    "memory_key_padding_mask"
+)
+_MASK = re.compile(r"(^|_)(mask|masks|pad|padding|pad_mask|is_pad)(_|$)")
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    wanted = {e.function for e in trace.events if e.short in _MODULES or e.short in ("softmax", "Softmax.forward")}
+    if not wanted:
+        return
+    for signature in signatures(trace.text):
+        events = [e for e in trace.events if e.function == signature.name and not e.span.path]
+        if signature.name not in wanted or not events:
+            continue
+        for parameter in signature.ignored():
+            if _MASK.search(parameter.name):
+                yield from _ignored(trace, signature, parameter, events)
+                break
+        yield from _built(trace, signature, events)
+
+
+def _ignored(trace: Trace, signature: Signature, parameter: Parameter, events: list[Event]) -> Iterator[Finding]:
+    """A mask that is accepted and reaches no score."""
+    calls = [e for e in events if e.short in _MODULES]
+    bare = [e for e in calls if not _given(e)]
+    across = [e for e in bare if _is_across(e)]
+    if bare:
+        event = (across or bare)[0]
+        yield _found(trace, event, event.span, parameter, "is called without a mask", "pass it on")
+        return
+    shared = _shared(calls)
+    if shared is not None:
+        event, operand = shared
+        text = "gets the mask of another sequence than its keys"
+        yield _found(trace, event, operand.span or event.span, parameter, text, f"pass `{parameter.name}` here")
+        return
+    softmax = _unmasked(trace, events) if not calls else None
+    if softmax is not None:
+        text = "normalises scores that nothing masks"
+        yield _found(trace, softmax.event, parameter.span, parameter, text, "mask the scores with it")
+
+
+def _given(event: Event) -> list[Operand]:
+    return [o for o in event.operands if o.name in _PARAMETERS and isinstance(o.value, Tensor)]
+
+
+def _is_across(event: Event) -> bool:
+    """Whether a module attends from one sequence to another."""
+    query, key = event.value("query"), event.value("key")
+    return query is not None and key is not None and query is not key
+
+
+def _shared(calls: list[Event]) -> tuple[Event, Operand] | None:
+    """A call between two sequences whose padding mask another call uses for other keys."""
+    for event in calls:
+        mask = event.operand("key_padding_mask")
+        if mask is None or not isinstance(mask.value, Tensor) or not _is_across(event):
+            continue
+        for other in calls:
+            same = other.value("key_padding_mask") is mask.value
+            if other.span != event.span and same and other.value("key") is not event.value("key"):
+                return event, mask
+    return None
+
+
+def _unmasked(trace: Trace, events: list[Event]) -> Softmax | None:
+    """A softmax over keys in this function, whose scores nothing masks."""
+    g = graph(trace)
+    own = {e.index for e in events}
+    masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
+    for softmax in softmaxes(trace):
+        if softmax.event.index not in own or not any(True for _ in uses(g, softmax)):
+            continue
+        made = g.producer(softmax.scores.value)
+        chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
+        if not any(e.index in masked or e.short == "masked_fill" for e in chain):
+            return softmax
+    return None
+
+
+def _found(trace: Trace, event: Event, span: Span, parameter: Parameter, text: str, help: str) -> Finding:
+    name = event.short.removesuffix(".forward")
+    return finding(
+        trace,
+        event,
+        span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`{parameter.name}` is accepted and never used, and `{name}` {text}",
+        tensor=parameter.name,
+        labels=label(parameter.span, "accepted here") + label(event.span, f"`{name}` {text}"),
+        why="callers believe that what they mask is hidden; it gets its share of the weights",
+        help=help,
+    )
+
+
+def _built(trace: Trace, signature: Signature, events: list[Event]) -> Iterator[Finding]:
+    """A mask that is built and read nowhere."""
+    known, seen = masks(trace), set[Span]()
+    for event in events:
+        meaning = known.made(event)
+        if meaning is None or not event.target.isidentifier() or event.span in seen:
+            continue
+        if event.target in signature.reads or graph(trace).users[event.index]:
+            continue
+        seen.add(event.span)
+        what = "a causal mask" if meaning.kind == "causal" else "a mask"
+        bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
+        yield finding(
+            trace,
+            event,
+            None,
+            code=RULE.code,
+            name=RULE.name,
+            severity="warning",
+            message=f"`{event.target}` is {what} that reaches no score",
+            tensor=event.target,
+            labels=label(bare.span, "called without a mask") if bare is not None else (),
+            why="what it was to hide is seen: with a causal mask that is missing, the model reads the answer",
+            help=f"pass `{event.target}` to the attention",
+        )
+
+
+RULE = Rule(
+    code="SD503",
+    name="mask-never-used",
+    severity="warning",
+    summary="A mask is accepted or built, and reaches no score.",
+    what="Looks at functions with attention in them for parameters that are masks by name and are never read, for "
+    "masks "
+    "that are built and never read, and for a padding mask that is given to the attention to two different memories "
+    "while the other mask lies unused.",
+    why="The caller passes a mask and believes that it works. Nothing raises, and padding or the future is attended "
+    "to.",
+    instead="Pass the mask on, or take the parameter away.",
+    source="PyTorch documentation, torch.nn.MultiheadAttention (key_padding_mask, attn_mask).",
+    bad=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Block(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(dim, heads, batch_first=True)
+
+    def forward(self, x):
+        T = x.size(1)
+        future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)  # <- SD503
+        return self.attention(x, x, x)[0]
+
+
+torch.manual_seed(0)
+result = Block(6, 2)(torch.randn(2, 4, 6))
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def attend(query, key, value, mask):  # <- SD503
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+    return scores.softmax(dim=-1) @ value
+
+
+torch.manual_seed(0)
+x = torch.randn(2, 4, 6)
+result = attend(x, x, x, torch.tensor([True, True, True, False]))
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+import torch.nn as nn
+
+
+class Block(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(dim, heads, batch_first=True)
+
+    def forward(self, x):
+        T = x.size(1)
+        future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
+        return self.attention(x, x, x, attn_mask=future)[0]
+
+
+torch.manual_seed(0)
+result = Block(6, 2)(torch.randn(2, 4, 6))
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def attend(query, key, value, mask):
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+    return scores.masked_fill(~mask, float("-inf")).softmax(dim=-1) @ value
+
+
+torch.manual_seed(0)
+x = torch.randn(2, 4, 6)
+result = attend(x, x, x, torch.tensor([True, True, True, False]))
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)

@@ -1,0 +1,72 @@
+"""The parameters of the author's functions, and the names that their bodies read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shapedoc.core.span import Span
+
+__all__ = ["Parameter", "Signature", "signatures"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter and where it stands in the head."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function: its name with those of its classes, its parameters, and every name that its body reads."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    reads: frozenset[str]
+
+    def ignored(self) -> tuple[Parameter, ...]:
+        """The parameters that the body never reads."""
+        return tuple(p for p in self.parameters if p.name not in self.reads)
+
+
+@lru_cache(maxsize=2)
+def signatures(text: str) -> tuple[Signature, ...]:
+    """Every function of a file; none where the file does not parse."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ()
+    lines = text.splitlines()
+    return tuple(_all(module, "", lines))
+
+
+def _all(node: ast.AST, prefix: str, lines: list[str]) -> Iterator[Signature]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from _all(child, f"{prefix}{child.name}.", lines)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield _read(child, prefix, lines)
+            yield from _all(child, prefix, lines)
+        else:
+            yield from _all(child, prefix, lines)
+
+
+def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str, lines: list[str]) -> Signature:
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    reads = {n.id for part in node.body for n in ast.walk(part) if isinstance(n, ast.Name) and not _is_stored(n)}
+    return Signature(f"{prefix}{node.name}", tuple(Parameter(a.arg, _span(a, lines)) for a in given), frozenset(reads))
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _span(arg: ast.arg, lines: list[str]) -> Span:
+    """The place of a parameter; the parser counts bytes."""
+    before = lines[arg.lineno - 1].encode()[: arg.col_offset].decode()
+    column = len(before)
+    return Span(arg.lineno, column, arg.lineno, column + len(arg.arg))
