@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.rules.blame import axis_of, clearest, faulty_call, problems
+from shapedoc.rules.blame import axis_of, clearest, faulty_call, problems, twins
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -22,6 +22,8 @@ def check(trace: Trace) -> Iterator[Finding]:
     for event, problem in problems(trace, _KIND):
         severity = severity_of(problem.sameness)
         operands = [event.operand(name) for name in problem.operands]
+        if any(p.kind == "loss-broadcast" for e in twins(trace, event) for p in e.problems):
+            continue  # it runs, and SD203 says what it computes
         if severity is not None and not any(is_tainted(trace, o) for o in operands):
             yield _found(trace, *clearest(trace, event, problem), severity)
 

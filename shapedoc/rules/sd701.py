@@ -107,13 +107,13 @@ import torch.nn as nn
 class Encoder(nn.Module):
     def __init__(self, d_embed, d_hidden):
         super().__init__()
-        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True)
 
     def forward(self, embedded):
         batch_size, T, d_embed = embedded.shape
         output, hidden = self.rnn(embedded)
-        last = output[:, -1]  # (batch_size, T, 2 * d_hidden)  # <- SD701
-        return last
+        pooled = output.mean(dim=1)  # (batch_size, T, d_hidden)  # <- SD701
+        return pooled
 
 
 result = Encoder(5, 7)(torch.randn(2, 3, 5))
@@ -130,13 +130,13 @@ import torch.nn as nn
 class Encoder(nn.Module):
     def __init__(self, d_embed, d_hidden):
         super().__init__()
-        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True, bidirectional=True)
+        self.rnn = nn.GRU(d_embed, d_hidden, batch_first=True)
 
     def forward(self, embedded):
         batch_size, T, d_embed = embedded.shape
         output, hidden = self.rnn(embedded)
-        last = output[:, -1]  # (batch_size, 2 * d_hidden)
-        return last
+        pooled = output.mean(dim=1)  # (batch_size, d_hidden)
+        return pooled
 
 
 result = Encoder(5, 7)(torch.randn(2, 3, 5))
