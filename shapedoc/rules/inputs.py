@@ -161,9 +161,10 @@ def _users_of(feed: Feed) -> list[Event]:
 
 
 def _fed_rightly(feed: Feed) -> Place | None:
-    """The module is fed the right size at another place."""
+    """The module is fed the right size at another place, or in another round of a loop."""
     for event in feed.trace.events:
-        if event.span == feed.event.span or layer_of(event) is not feed.layer or event.problems or event.lost:
+        again = event.span == feed.event.span and event.loops == feed.event.loops
+        if again or layer_of(event) is not feed.layer or event.problems or event.lost:
             continue
         operand = event.operand(feed.operand.name)
         axis = axis_at(shape_at(event, operand), feed.back)
