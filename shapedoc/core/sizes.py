@@ -10,59 +10,16 @@ they happen to agree is wrong. Apartness has a strength; see `Strength`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum, IntEnum
 from itertools import count
-from math import gcd
 
 from shapedoc.core.dim import ZERO, Dim, Sym
+from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of
+from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
 from shapedoc.core.shape import Axis, Run, Shape
 
 __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
 
 
-class Kind(Enum):
-    """Whether two sizes are the same number."""
-
-    ALWAYS = "always"
-    NEVER = "never"
-    ONLY_IF = "only if"
-    UNKNOWN = "unknown"
-
-
-class Strength(IntEnum):
-    """How sure it is that two names are two quantities.
-
-    STRONG: two axes of one tensor, two names of one comment or signature, ``d`` and ``2*d``, a batch and a time axis.
-    WEAK: two sizes of one constructor. NONE: names of different functions.
-    """
-
-    NONE = 0
-    WEAK = 1
-    STRONG = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Sameness:
-    """The verdict on two sizes; `when` says what ONLY_IF depends on, as ``T_enc == T_dec``."""
-
-    kind: Kind
-    strength: Strength = Strength.STRONG
-    when: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Nothing speaks against it."""
-        return self.kind in (Kind.ALWAYS, Kind.UNKNOWN)
-
-    @property
-    def wrong(self) -> bool:
-        """Certainly different, or the same only by a coincidence of two names that are strongly apart."""
-        return self.kind is Kind.NEVER or (self.kind is Kind.ONLY_IF and self.strength is Strength.STRONG)
-
-
-ALWAYS = Sameness(Kind.ALWAYS)
-UNKNOWN = Sameness(Kind.UNKNOWN, Strength.NONE)
 _groups = count(1)
 
 
@@ -76,7 +33,7 @@ class Sizes:
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
         self._apart: dict[Sym | Dim, frozenset[tuple[int, int]]] = {}
-        self._floors: dict[tuple[Dim, Dim], _Floor] = {}
+        self._floors: dict[tuple[Dim, Dim], Floor] = {}
         self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
         self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
 
@@ -178,9 +135,9 @@ class Sizes:
         if left is not None and right is not None:
             if left != right:
                 return Sameness(Kind.NEVER)
-            if a.const is not None or b.const is not None or _literal_meets(a - b) or _called_alike(a, b):
+            if a.const is not None or b.const is not None or literal_meets(a - b) or called_alike(a, b):
                 return ALWAYS
-        elif _never_zero(a - b):
+        elif never_zero(a - b):
             return Sameness(Kind.NEVER)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
@@ -194,7 +151,7 @@ class Sizes:
     def meet(self, a: Dim, b: Dim) -> Sameness:
         """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
         verdict = self.compare(a, b)
-        if verdict.kind in (Kind.ALWAYS, Kind.NEVER) or verdict.wrong:
+        if verdict.kind in (Kind.ALWAYS, Kind.NEVER) or verdict.wrong or ZERO in (self.resolve(a), self.resolve(b)):
             return verdict
         if self._solve(self.resolve(a), self.resolve(b)):
             return ALWAYS
@@ -255,10 +212,10 @@ class Sizes:
         exact = a.divide(b)
         if exact is not None:
             if self._floors and exact.sym is None and exact.const is None and b.const != 1:
-                text = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
-                self._floors.setdefault((a, b), _Floor(exact, text))
+                text = f"{as_operand(self.show(a))}//{as_operand(self.show(b))}"
+                self._floors.setdefault((a, b), Floor(exact, text))
             return exact
-        a, b = _cancelled(a, b)
+        a, b = cancelled(a, b)
         floor = self._floors.get((a, b))
         if floor is None:
             if a.const is not None and b.const is not None:
@@ -268,8 +225,8 @@ class Sizes:
             self.bindings[floor.of] = floor.size
         return self.resolve(floor.quotient)
 
-    def _floor(self, a: Dim, b: Dim, owner: str, line: int) -> _Floor:
-        text = f"{_operand(self.show(a))}//{_operand(self.show(b))}"
+    def _floor(self, a: Dim, b: Dim, owner: str, line: int) -> Floor:
+        text = f"{as_operand(self.show(a))}//{as_operand(self.show(b))}"
         sym = a.sym
         if sym is None and len(a.terms) == 1:
             # A product with an earlier quotient in it: that quotient divides once more.
@@ -279,15 +236,15 @@ class Sizes:
         left, right = whole.value, b.value
         divides = left is None or right is None or (right != 0 and left % right == 0)
         origin = f"{'exact' if divides else 'floor'} {self.show(a)} // {self.show(b)}"
-        value = _floor_of(left if divides else a.value, right)
-        name = text if whole is a else f"{_operand(self.show(whole))}//{_operand(self.show(b))}"
+        value = floor_of(left if divides else a.value, right)
+        name = text if whole is a else f"{as_operand(self.show(whole))}//{as_operand(self.show(b))}"
         q = Sym(name, value=value, owner=owner, origin=origin, line=line)
         if sym is None or sym in b.syms or not divides:
-            return _Floor(Dim.of(q), text)
+            return Floor(Dim.of(q), text)
         size = b * Dim.of(q)
         quotient = a.substitute({sym: size}).divide(b)
         assert quotient is not None
-        return _Floor(quotient, text, sym, size)
+        return Floor(quotient, text, sym, size)
 
     def show(self, dim: Dim) -> str:
         """The dim as the author would write it: a product that a floor division split is put together again."""
@@ -402,7 +359,7 @@ class Sizes:
     # -- roles
 
     def mark(self, axis: Axis | Run, role: str, line: int) -> None:
-        """Remember that an axis (or every one of a run) was used in a role: batch, time, position, row, feature, head."""
+        """Remember that an axis (or each of a run) was used in a role: batch, time, position, row, feature, head."""
         for i in axis.ids if isinstance(axis, Axis) else (axis.uid,):
             self.roles.setdefault(i, {}).setdefault(role, line)
 
@@ -418,64 +375,6 @@ class Sizes:
         """The shape in the author's spelling."""
         parts = [str(i) if isinstance(i, Run) else self.show(i.dim) for i in self.shape(shape).items]
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-@dataclass(frozen=True, slots=True)
-class _Floor:
-    """A quotient that does not divide as polynomials: `of`, a symbol, is assumed to be `size` so that it does."""
-
-    quotient: Dim
-    text: str
-    of: Sym | None = None
-    size: Dim = ZERO
-
-
-def _floor_of(a: int | None, b: int | None) -> int | None:
-    return a // b if a is not None and b else None
-
-
-def _cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
-    """Two dims without the factors they share, where both are products."""
-    if len(a.terms) != 1 or len(b.terms) != 1:
-        return a, b
-    (m, c), (n, d) = a.terms[0], b.terms[0]
-    common: list[Sym] = []
-    rest = list(n)
-    for s in m:
-        if s in rest:
-            rest.remove(s)
-            common.append(s)
-    shared = Dim({tuple(common): gcd(c, d)})
-    return a.divide(shared) or a, b.divide(shared) or b
-
-
-def _called_alike(a: Dim, b: Dim) -> bool:
-    """Whether two sizes that have one number have one name too: those of two objects of one class."""
-    s, t = a.sym, b.sym
-    return s is not None and t is not None and bool(s.name) and (s.name, s.owner) == (t.name, t.owner)
-
-
-def _literal_meets(difference: Dim) -> bool:
-    """Whether a literal of one side stands where the other has names: ``width + 6`` beside ``width + hidden``."""
-    literal = [c for m, c in difference.terms if not m]
-    return bool(literal) and all((c > 0) != (literal[0] > 0) for m, c in difference.terms if m)
-
-
-def _never_zero(difference: Dim) -> bool:
-    """Whether no sizes make this zero: all terms of one sign, or a number left over (``2*d - 5``)."""
-    if difference.one_signed:
-        return True
-    left, factor = 0, 0
-    for monomial, coefficient in difference.terms:
-        if monomial:
-            factor = gcd(factor, coefficient)
-        else:
-            left = coefficient
-    return factor > 1 and left % factor != 0
-
-
-def _operand(text: str) -> str:
-    return f"({text})" if any(c in text for c in " *") else text
 
 
 def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:

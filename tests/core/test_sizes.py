@@ -278,5 +278,9 @@ def test_roles_are_remembered_by_identity() -> None:
     assert sizes.fork().role(axis, "feature") == 7
 
 
-def test_zero_is_no_size() -> None:
-    assert Sizes().compare(ZERO, Dim.of(RIGID[0])).kind is Kind.NEVER
+def test_nothing_is_learnt_where_nothing_is() -> None:
+    sizes = Sizes()
+    n = Dim.of(Sym("n", flexible=True))
+    assert sizes.meet(ZERO, n).kind is Kind.UNKNOWN
+    assert sizes.meet(n, ZERO).kind is Kind.UNKNOWN
+    assert sizes.resolve(n) == n

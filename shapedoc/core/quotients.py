@@ -1,0 +1,43 @@
+"""Quotients of sizes that do not divide as polynomials, as ``d_model // n_heads`` does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from shapedoc.core.dim import ZERO, Dim, Sym
+
+__all__ = ["Floor", "as_operand", "cancelled", "floor_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A quotient that does not divide as polynomials: `of`, a symbol, is assumed to be `size` so that it does."""
+
+    quotient: Dim
+    text: str
+    of: Sym | None = None
+    size: Dim = ZERO
+
+
+def floor_of(a: int | None, b: int | None) -> int | None:
+    return a // b if a is not None and b else None
+
+
+def cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """Two dims without the factors they share, where both are products."""
+    if len(a.terms) != 1 or len(b.terms) != 1:
+        return a, b
+    (m, c), (n, d) = a.terms[0], b.terms[0]
+    common: list[Sym] = []
+    rest = list(n)
+    for s in m:
+        if s in rest:
+            rest.remove(s)
+            common.append(s)
+    shared = Dim({tuple(common): gcd(c, d)})
+    return a.divide(shared) or a, b.divide(shared) or b
+
+
+def as_operand(text: str) -> str:
+    return f"({text})" if any(c in text for c in " *") else text
