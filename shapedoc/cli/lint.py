@@ -25,7 +25,9 @@ __all__ = ["command"]
 @click.option("--select", multiple=True, metavar="RULES", help="Only these: codes, beginnings of codes (SD4), names.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="All but these.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files that match, as in .gitignore.")
-@click.option("--output-format", metavar="FORMAT", help="full (the default), concise or json.")
+@click.option(
+    "--output-format", metavar="FORMAT", help="full (the default), concise, github, gitlab, json, junit or sarif."
+)
 @click.option("--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes; 0 decides by itself.")
 @click.option("--notes/--no-notes", default=None, help="Tell notes too; they are off by default.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule.")
@@ -98,6 +100,7 @@ def _told(request: Request, statistics: bool) -> Report:
     from shapedoc.engine import run, text_reader
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
+    from shapedoc.report.places import project_folder
 
     render = renderer(request.config.output_format)
     report = run(request)
@@ -105,6 +108,7 @@ def _told(request: Request, statistics: bool) -> Report:
         text_of=text_reader(request.stdin),
         palette=palette_for(sys.stdout.isatty(), os.environ),
         statistics=statistics,
+        root=project_folder(os.environ),
     )
     for line in render(report, context):
         click.echo(line, color=True)

@@ -147,7 +147,7 @@ def test_a_source_of_knowledge_can_be_switched_off(project: Project) -> None:
         (["lint", "--select", "SD999"], "shapedoc: `select` names `SD999`, and no rule is called so"),
         (
             ["lint", "--output-format", "jsn"],
-            "shapedoc: no output format is called `jsn`; there are: concise, full, json\n",
+            "shapedoc: no output format is called `jsn`; there are: concise, full, github, gitlab, json, junit, sarif\n",
         ),
         (
             ["lint", "--without", "comment"],
