@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
@@ -26,6 +27,8 @@ from shapedoc.rules.wording import text_of
 __all__ = ["Feed", "Place", "feed_of", "place_of"]
 
 KIND = "mismatched-module-input"
+# A size that is large enough for a multiple of it to be no coincidence, and how often it may stand in a sum.
+_TELLING, _FEW = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def place_of(feed: Feed) -> Place:
     call = faulty_call(feed.trace, feed.event, (KIND,), driver=True)
     name = sibling_size(feed.trace, build_event(feed.trace, feed.layer), feed.axis.dim.value)
     if call is not None and not name and not feed.kind.startswith("Conv"):
-        return _call(feed, call)
+        return _multiple(feed) or _call(feed, call)
     return (
         _laid_out_otherwise(feed)
         or _heads_apart(feed)
@@ -158,6 +161,18 @@ def _left_behind(feed: Feed) -> Place | None:
 def _users_of(feed: Feed) -> list[Event]:
     value = feed.operand.value
     return [e for e in feed.trace.events if any(o.value is value for o in e.operands) and e is not feed.event]
+
+
+def _multiple(feed: Feed) -> Place | None:
+    """The class makes the size of others (``2 * hidden``), and is fed another sum of them: the sum is wrong."""
+    wanted, got = feed.wanted.dim, feed.axis.dim.value
+    if wanted.sym is not None or wanted.value is None or got is None or feed.event.sizes is None:
+        return None
+    for sym in wanted.syms:
+        times, rest = divmod(got - wanted.value, sym.value or 1)
+        if sym.name and sym.value is not None and sym.value >= _TELLING and not rest and 0 < abs(times) <= _FEW:
+            return _built(feed, feed.event.sizes.show(wanted + times * Dim.of(sym)))
+    return None
 
 
 def _fed_rightly(feed: Feed) -> Place | None:

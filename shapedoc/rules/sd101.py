@@ -20,7 +20,7 @@ from shapedoc.rules.blame import (
     sibling_size,
 )
 from shapedoc.rules.diagonals import diagonal_read
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
@@ -73,6 +73,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         severity = severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
             continue
+        if problem.kind == "mismatched-batch" and any(p.kind == "mismatched-product" for p in event.problems):
+            continue  # one fault, said once
         product = _read(trace, *clearest(trace, event, problem), severity)
         if product is None or any(is_tainted(trace, o) for o in product.operands):
             continue
@@ -102,7 +104,7 @@ def _back(shape: Shape, position: int) -> int:
 
 def _found(p: _Product) -> Finding:
     batch = p.problem.kind == "mismatched-batch"
-    cure = _batch_cure(p) if batch else _weight(p) or _transpose(p) or _projection(p) or _call(p)
+    cure = _batch_cure(p) if batch else _weight(p) or _transpose(p) or _laid_out(p) or _projection(p) or _call(p)
     sign = "@" if p.event.op.startswith("operator") else p.event.short
     what = "batch" if batch else "inner"
     side = cure.side
@@ -178,6 +180,19 @@ def _transpose(p: _Product) -> _Cure | None:
         items[-1], items[-2] = items[-2], items[-1]
         right = exchanged(p.trace, p.event, p.operands[side])
         return _Cure(None, side, shape_text(p.event, Shape(tuple(items))), _written(p, side, right))
+    return None
+
+
+def _laid_out(p: _Product) -> _Cure | None:
+    """An operand whose heads or batch stand where the other has what is summed: where it was laid out is wrong."""
+    for side in (1, 0):
+        back = same_size(p.event, p.shapes[side], p.axes[1 - side], but=p.backs[side])
+        if back is None or back == -1 or p.backs[side] == -1 or p.axes[1 - side].dim.const == 1:
+            continue
+        made = graph(p.trace).producer(p.operands[side].value)
+        named = made is not None and made.target and made.short in SHAPING and made.function == p.event.function
+        right = exchanged(p.trace, p.event, p.operands[side], back, p.backs[side])
+        return _Cure(made.span if named and made is not None else None, side, "", right)
     return None
 
 

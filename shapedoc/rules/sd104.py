@@ -85,7 +85,11 @@ def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
 
 
 def _found(pair: _Pair, severity: Severity) -> Finding:
-    cure = _rank(pair) if pair.problem.detail.get("why") == "rank" else _one(pair) or _axis(pair) or _size(pair)
+    cure = (
+        _rank(pair)
+        if pair.problem.detail.get("why") == "rank"
+        else _layout(pair) or _one(pair) or _axis(pair) or _size(pair)
+    )
     call = faulty_call(pair.trace, pair.event, (_KIND,)) if cure.span is None else None
     p = cure.pair
     span = call.span if call is not None else cure.span or p.operand.span
@@ -204,17 +208,26 @@ def _one(pair: _Pair) -> _Cure | None:
 
 
 def _size(pair: _Pair) -> _Cure:
-    ours, theirs = _axes(pair)
     place = pair.problem.axes[0]
-    if theirs is not None and ours is not None:
-        back = same_size(pair.event, pair.shape, theirs, but=place - len(pair.shape.items))
-        again = same_size(pair.event, pair.theirs, ours, but=place - len(pair.theirs.items))
-        if back is not None and again is not None and pair.shape.rank is not None:
-            one = back + pair.shape.rank
-            return _Cure(pair, None, exchanged(pair.trace, pair.event, pair.operand, min(one, place), max(one, place)))
-    return _Cure(
-        pair, None, f"bring {text_of(pair.trace, pair.operand)} to {quoted(pair.event, theirs)} at axis {place}"
-    )
+    wanted = quoted(pair.event, _axes(pair)[1])
+    return _Cure(pair, None, f"bring {text_of(pair.trace, pair.operand)} to {wanted} at axis {place}")
+
+
+def _layout(pair: _Pair) -> _Cure | None:
+    """Two axes stand the other way round in one of the two: the one that was made last is held to be wrong."""
+    ours, theirs = _axes(pair)
+    place, rank = pair.problem.axes[0], pair.shape.rank
+    if ours is None or theirs is None or rank is None:
+        return None
+    one = same_size(pair.event, pair.shape, theirs, but=place - rank)
+    other = same_size(pair.event, pair.theirs, ours, but=place - rank)
+    if one is None or one != other:
+        return None
+    made = [graph(pair.trace).producer(o.value) for o in (pair.operand, pair.other)]
+    late = made[1] is not None and (made[0] is None or made[1].index > made[0].index)
+    wrong = pair.swapped() if late else pair
+    first, second = sorted((one + rank, place))
+    return _Cure(wrong, None, exchanged(pair.trace, pair.event, wrong.operand, first, second))
 
 
 # -- the axis
