@@ -9,14 +9,14 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.contractions import names
+from shapedoc.rules.contractions import PRODUCTS, names
 from shapedoc.rules.flow import KEEPS, graph
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.signatures import Parameter, Signature, signatures
 from shapedoc.rules.sinks import mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.weights import uses
+from shapedoc.rules.weights import followed
 from shapedoc.rules.wording import finding, label
 
 __all__ = ["RULE"]
@@ -97,7 +97,7 @@ def _unmasked(trace: Trace, events: list[Event]) -> Softmax | None:
     own = {e.index for e in events}
     masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
     for softmax in softmaxes(trace):
-        if softmax.event.index not in own or not any(True for _ in uses(g, softmax)):
+        if softmax.event.index not in own or not any(user.short in PRODUCTS for user, _ in followed(g, softmax)):
             continue
         made = g.producer(softmax.scores.value)
         chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
