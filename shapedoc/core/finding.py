@@ -50,9 +50,10 @@ class FileError:
 
 @dataclass(slots=True)
 class Report:
-    """Everything that one run has to say."""
+    """Everything that one run has to say; ``paths`` names the files that were read, ``files`` counts them."""
 
     files: int = 0
     findings: list[Finding] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
     statistics: dict[str, object] = field(default_factory=dict)
+    paths: list[str] = field(default_factory=list)

@@ -41,6 +41,7 @@ def run(request: Request) -> Report:
         findings=findings,
         errors=[*errors, *(one.error for one in examined if one.error is not None)],
         statistics=_statistics(examined, findings),
+        paths=[one.path for one in examined if one.error is None],
     )
 
 

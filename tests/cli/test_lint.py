@@ -18,6 +18,19 @@ def test_a_right_file_is_clean(project: Project) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "no faults found in 1 file\n", "")
 
 
+def test_formats_for_servers_tell_paths_from_the_checkout(project: Project) -> None:
+    project.write("right.py", RIGHT)
+    project.write("wrong.py", WRONG)
+    checkout = project.folder.parent
+    at = f"{project.folder.name}/wrong.py"
+    command = project.run("lint", "--output-format", "github", environment={"GITHUB_WORKSPACE": str(checkout)})
+    assert command.returncode == 1
+    assert command.stdout.startswith(f"::error file={at},line=6,endLine=6,col=")
+    suite = project.run("lint", "--output-format", "junit", environment={"CI_PROJECT_DIR": str(checkout)})
+    assert f'name="{at}"' in suite.stdout
+    assert f'name="{project.folder.name}/right.py" file="{project.folder.name}/right.py" />' in suite.stdout
+
+
 def test_a_wrong_file_exits_with_1_and_the_folder_is_the_default(project: Project) -> None:
     project.write("right.py", RIGHT)
     project.write("wrong.py", WRONG)
@@ -147,7 +160,8 @@ def test_a_source_of_knowledge_can_be_switched_off(project: Project) -> None:
         (["lint", "--select", "SD999"], "shapedoc: `select` names `SD999`, and no rule is called so"),
         (
             ["lint", "--output-format", "jsn"],
-            "shapedoc: no output format is called `jsn`; there are: concise, full, github, gitlab, json, junit, sarif\n",
+            "shapedoc: no output format is called `jsn`; "
+            "there are: concise, full, github, gitlab, json, junit, sarif\n",
         ),
         (
             ["lint", "--without", "comment"],

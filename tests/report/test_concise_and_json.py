@@ -106,6 +106,6 @@ def test_a_span_in_another_file_keeps_its_path(product: Finding, context: Contex
 
 
 def test_the_folder_is_the_table() -> None:
-    assert format_names() == ("concise", "full", "json")
-    with pytest.raises(UnknownFormat, match="no output format is called `xml`; there are: concise, full, json"):
+    assert format_names() == ("concise", "full", "github", "gitlab", "json", "junit", "sarif")
+    with pytest.raises(UnknownFormat, match="no output format is called `xml`; there are: concise, full, github, "):
         renderer("xml")

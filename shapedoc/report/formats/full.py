@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Report
 from shapedoc.report.context import Context
+from shapedoc.report.remarks import remarks
 from shapedoc.report.snippet import gutter_width, snippets
 from shapedoc.report.summary import statistics, summary
 
@@ -30,21 +31,10 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
     yield f"{head} {palette.paint(palette.strong, f'{finding.name}: {finding.message}')}"
     yield from snippets(finding, context.text_of, palette)
     indent = " " * (gutter_width(finding) + 1)
-    for key, text in _remarks(finding):
+    for key, text in remarks(finding):
         mark = palette.paint(palette.gutter, "=")
         name = palette.paint(palette.help if key == "help" else palette.strong, f"{key}:")
         first, *rest = text.splitlines() or [""]
         yield f"{indent}{mark} {name} {first}".rstrip()
         hanging = " " * (len(indent) + len(key) + len("= : "))
         yield from (f"{hanging}{line}".rstrip() for line in rest)
-
-
-def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
-    if finding.why:
-        yield "why", finding.why
-    for note in finding.notes:
-        yield "note", note
-    step = finding.help or (finding.fix.description if finding.fix else "")
-    if step:
-        yield "help", step
-    yield "more", f"shapedoc explain {finding.code}"
