@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from shapedoc.core.span import Span
@@ -51,7 +52,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
         (_offset(starts, e.span.line, e.span.column), _offset(starts, e.span.end_line, e.span.end_column), e.text)
         for e in edits
     )
-    for (_, end, _), (start, _, _) in zip(placed, placed[1:], strict=False):
+    for (_, end, _), (start, _, _) in pairwise(placed):
         if start < end:
             raise OverlappingEdits(f"two edits want the text at offset {start}")
     for start, end, replacement in reversed(placed):

@@ -222,7 +222,7 @@ def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> 
         return value.attributes[name]
     found = value.cls.find(name)
     if found is not None:
-        member, owner = found
+        member = found[0]
         if isinstance(member, Function):
             role = member.role
             if role == "property":

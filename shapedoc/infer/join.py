@@ -123,9 +123,9 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
     if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
         return machine.fresh_int()
     if tensors:
-        others = [as_tensor(v) for v in values if isinstance(v, Unknown)]
-        if len(others) + len(tensors) == len(values):
-            return _join_tensors(machine, [*tensors, *others], node)
+        lost = [as_tensor(v) for v in values if isinstance(v, Unknown)]
+        if len(lost) + len(tensors) == len(values):
+            return _join_tensors(machine, [*tensors, *lost], node)
         if all(isinstance(v, Tensor | NoneValue) for v in values):
             return Unknown(OPTIONAL, (_join_tensors(machine, tensors, node).event,))
         return Unknown(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from shapedoc.core.dim import ONE
-from shapedoc.core.value import Bool, DictValue, Dtype, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer import numbers
 from shapedoc.infer.elements import elements
 from shapedoc.infer.join import join

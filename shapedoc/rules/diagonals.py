@@ -31,6 +31,6 @@ def diagonal_read(trace: Trace, event: Event, problem: Problem, code: str, name:
         tensor=text,
         actual=shape,
         labels=made_by(trace, operand.value, event, text) + call_labels(event),
-        why=f"in `{pattern}` a repeated index walks both axes of {text} at once; what is not on its diagonal is never used",
+        why=f"in `{pattern}` a repeated index walks both axes of {text} at once; the rest of it is never used",
         help=f"give the axis of {text} that is summed a letter of its own, and the axis that it meets the same one",
     )

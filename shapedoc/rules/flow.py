@@ -10,9 +10,9 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
 __all__ = [
-    "Graph",
     "KEEPS",
     "SHAPING",
+    "Graph",
     "axis_at",
     "graph",
     "result_shape",
@@ -22,16 +22,92 @@ __all__ = [
 
 # Ops that hand on the elements of their first operand, in another layout at most.
 SHAPING = frozenset(
-    "view reshape transpose permute swapaxes swapdims movedim t T mT squeeze unsqueeze expand_dims expand expand_as "
-    "contiguous flatten unflatten repeat tile broadcast_to rearrange getitem select narrow chunk split unbind view_as "
-    "detach clone to float double half long int bool type astype cuda cpu type_as copy requires_grad_ phi "
-    "repeat_interleave flip roll Identity.forward Flatten.forward Rearrange.forward asarray as_tensor from_numpy "
-    "Variable Parameter numpy squeeze_ unsqueeze_ transpose_ ascontiguousarray stack unpack".split()
+    (
+        "view",
+        "reshape",
+        "transpose",
+        "permute",
+        "swapaxes",
+        "swapdims",
+        "movedim",
+        "t",
+        "T",
+        "mT",
+        "squeeze",
+        "unsqueeze",
+        "expand_dims",
+        "expand",
+        "expand_as",
+        "contiguous",
+        "flatten",
+        "unflatten",
+        "repeat",
+        "tile",
+        "broadcast_to",
+        "rearrange",
+        "getitem",
+        "select",
+        "narrow",
+        "chunk",
+        "split",
+        "unbind",
+        "view_as",
+        "detach",
+        "clone",
+        "to",
+        "float",
+        "double",
+        "half",
+        "long",
+        "int",
+        "bool",
+        "type",
+        "astype",
+        "cuda",
+        "cpu",
+        "type_as",
+        "copy",
+        "requires_grad_",
+        "phi",
+        "repeat_interleave",
+        "flip",
+        "roll",
+        "Identity.forward",
+        "Flatten.forward",
+        "Rearrange.forward",
+        "asarray",
+        "as_tensor",
+        "from_numpy",
+        "Variable",
+        "Parameter",
+        "numpy",
+        "squeeze_",
+        "unsqueeze_",
+        "transpose_",
+        "ascontiguousarray",
+        "stack",
+        "unpack",
+    )
 )
 # Ops that keep the meaning of scores or weights besides: masks, dropout, scaling.
 KEEPS = SHAPING | frozenset(
-    "masked_fill where dropout Dropout.forward mul div add sub clamp nan_to_num alpha_dropout masked_fill_ relu "
-    "tril triu".split()
+    (
+        "masked_fill",
+        "where",
+        "dropout",
+        "Dropout.forward",
+        "mul",
+        "div",
+        "add",
+        "sub",
+        "clamp",
+        "nan_to_num",
+        "alpha_dropout",
+        "masked_fill_",
+        "relu",
+        "tril",
+        "triu",
+    )
 )
 
 

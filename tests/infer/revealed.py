@@ -49,7 +49,7 @@ def shown(event: Event, value: Value) -> str:
     match value:
         case Tensor():
             text = event.sizes.show_shape(value.shape) if event.sizes is not None else ""
-            return "?" if text.startswith("(...") or text.startswith("(*") else text
+            return "?" if text.startswith(("(...", "(*")) else text
         case Seq():
             return f"[{', '.join(shown(event, item) for item in value.items)}]"
     return type(value).__name__

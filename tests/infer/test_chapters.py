@@ -99,7 +99,8 @@ def test_scaled_dot_product_with_a_causal_mask() -> None:
             return weights @ value
 
         batch_size, T, d_k, d_v = 2, 5, 8, 7
-        out = attention(torch.zeros(batch_size, T, d_k), torch.zeros(batch_size, T, d_k), torch.zeros(batch_size, T, d_v))
+        query = key = torch.zeros(batch_size, T, d_k)
+        out = attention(query, key, torch.zeros(batch_size, T, d_v))
         """,
         "",
     )

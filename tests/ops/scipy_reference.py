@@ -5,28 +5,31 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["special"]
 
-
-def logsumexp(a: np.ndarray, axis: int | None = None, b: None = None, keepdims: bool = False) -> np.ndarray:
-    return np.log(np.sum(np.exp(a), axis=axis, keepdims=keepdims))
+Array = NDArray[np.float64]
 
 
-def softmax(x: np.ndarray, axis: int | None = None) -> np.ndarray:
-    return np.exp(x - logsumexp(x, axis=axis, keepdims=True))
+def logsumexp(a: Array, axis: int | None = None, b: None = None, keepdims: bool = False) -> Array:
+    return np.asarray(np.log(np.sum(np.exp(a), axis=axis, keepdims=keepdims)))
 
 
-def log_softmax(x: np.ndarray, axis: int | None = None) -> np.ndarray:
-    return x - logsumexp(x, axis=axis, keepdims=True)
+def softmax(x: Array, axis: int | None = None) -> Array:
+    return np.asarray(np.exp(x - logsumexp(x, axis=axis, keepdims=True)))
 
 
-def expit(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
+def log_softmax(x: Array, axis: int | None = None) -> Array:
+    return np.asarray(x - logsumexp(x, axis=axis, keepdims=True))
 
 
-def xlogy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return x * np.log(y)
+def expit(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    return np.asarray(x * np.log(y))
 
 
 special = SimpleNamespace(expit=expit, log_softmax=log_softmax, logsumexp=logsumexp, softmax=softmax, xlogy=xlogy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.value import Kind
 from tests.ops.drawing import Call, Draw, Sample, T
 
 __all__ = ["SAMPLES"]
@@ -56,7 +57,7 @@ def classes(draw: Draw) -> Call:
     target: list[int] = [batch, *rest]
     if draw.number(0, 4) == 0:
         scores, target = [count], draw.sampled([[], [1]])
-    kind = "int"
+    kind: Kind = "int"
     if "ross" in draw.name and draw.number(0, 2) == 0:
         target, kind = list(scores), "float"
     if draw.wrong():
@@ -66,7 +67,7 @@ def classes(draw: Draw) -> Call:
             target = draw.spoilt(target)
         # A target of one element and scores of a vector, or floats for indices, are about values and dtypes.
         kind = "float" if len(scores) == len(target) and "ross" in draw.name and kind == "float" else "int"
-    options = dict(draw.sampled([{}, {"reduction": "none"}, {"reduction": "sum"}]))
+    options: dict[str, object] = dict(draw.sampled([{}, {"reduction": "none"}, {"reduction": "sum"}]))
     if draw.maybe():
         options["weight"] = T([count if draw.number(0, 3) else draw.other(count)])
     return call(draw, [T(scores), T(target, kind)], options)

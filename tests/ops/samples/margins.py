@@ -42,7 +42,7 @@ def alignment(draw: Draw) -> Call:
         i = draw.number(0, 1)
         lengths[i] = draw.other(batch)
     given = [T([lengths[0]], "int", fill=int(time)), T([lengths[1]], "int", fill=1)]
-    options = draw.sampled([{}, {"reduction": "none"}, {"reduction": "sum"}])
+    options: dict[str, object] = dict(draw.sampled([{}, {"reduction": "none"}, {"reduction": "sum"}]))
     return call(draw, [T([time, batch, 4]), T([batch, labels], "int", fill=1), *given], options)
 
 

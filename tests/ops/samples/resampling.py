@@ -18,7 +18,7 @@ def unflatten(draw: Draw) -> Call:
     shape = draw.shape(1, 3)
     axis = draw.axis(len(shape))
     shape[axis] = n * m
-    wanted = draw.sampled([(n, m), (n, -1), (-1, m)])
+    wanted: tuple[int, ...] = draw.sampled([(n, m), (n, -1), (-1, m)])
     if draw.wrong():
         wanted = (n, m, draw.size(least=2))
     return Call([T(shape)], init=(axis, wanted))

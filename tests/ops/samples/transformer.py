@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.ops.drawing import Call, Draw, L, Sample, T
 from tests.ops.samples.attention import Attended
 
@@ -29,15 +31,15 @@ def encoder(draw: Draw) -> Call:
     calls = masks(draw, a, **mask, src_key_padding_mask=(s,))
     if draw.number(0, 6) == 0:
         calls["is_causal"] = True
-    return Call([T(shape)], calls, **built(draw, a, "torch.nn.TransformerEncoderLayer", stack))
+    return built(Call([T(shape)], calls), a, "torch.nn.TransformerEncoderLayer", stack)
 
 
-def built(draw: Draw, a: Attended, kind: str, stack: bool) -> dict[str, object]:
+def built(call: Call, a: Attended, kind: str, stack: bool) -> Call:
     init, options = (a.embed, a.heads, 4), {"batch_first": a.batch_first}
     if not stack:
-        return {"init": init, "options": options}
+        return replace(call, init=init, options=options)
     more = {"enable_nested_tensor": False} if kind.endswith("EncoderLayer") else {}
-    return {"init": (L(kind, init, options), 2), "options": more}
+    return replace(call, init=(L(kind, init, options), 2), options=more)
 
 
 def decoder(draw: Draw) -> Call:
@@ -51,7 +53,7 @@ def decoder(draw: Draw) -> Call:
     if draw.number(0, 6) == 0:
         calls["tgt_is_causal"] = True
     stack = draw.name == "torch.nn.TransformerDecoder"
-    return Call([T(s) for s in shapes], calls, **built(draw, a, "torch.nn.TransformerDecoderLayer", stack))
+    return built(Call([T(s) for s in shapes], calls), a, "torch.nn.TransformerDecoderLayer", stack)
 
 
 def transformer(draw: Draw) -> Call:
