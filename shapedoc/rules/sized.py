@@ -97,8 +97,8 @@ def exchanged(trace: Trace, event: Event, operand: Operand | None, one: int = -2
     shape = shape_at(event, operand)
     rank = shape.rank if shape is not None else None
     if operand is not None and isinstance(operand.value, Tensor) and operand.value.library == "numpy":
-        return f"{text}.T" if rank == 2 else f"np.swapaxes({text}, {one}, {other})"
-    return f"{text}.T" if rank == 2 else f"{text}.transpose({one}, {other})"
+        return _turned(text) if rank == 2 else f"np.swapaxes({text}, {one}, {other})"
+    return _turned(text) if rank == 2 else f"{text}.transpose({one}, {other})"
 
 
 def atom(text: str) -> str:
@@ -127,3 +127,8 @@ def where_size(event: Event, axis: Axis | None) -> str:
     if sym is None or not sym.name or not sym.origin:
         return ""
     return f"`{sym.name}` is {sym.origin}" + (f", line {sym.line}" if sym.line else "")
+
+
+def _turned(text: str) -> str:
+    """A matrix the other way round; one that is turned already loses its turn."""
+    return text.removesuffix(".T") if text.endswith(".T") else f"{text}.T"
