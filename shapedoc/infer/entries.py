@@ -198,7 +198,10 @@ def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
             if s.used_as_tensor:
                 shape = m.sizes.shape(s.as_tensor().shape)
                 summary[id(s)] = _summary(shape)
+                stated = s.as_tensor().uid in m.described
                 s.refine(shape)
+                if stated:
+                    m.described.add(s.as_tensor().uid)
     return summary
 
 

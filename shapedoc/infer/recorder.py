@@ -46,7 +46,8 @@ class Recorder:
         self.spoilt: set[int] = set()
         # Tensors (their uid) whose rank rests on what the author states of them.
         self.described: set[int] = set()
-        # Events whose rank is that of one branch only, nothing being known in another, and all that came of them.
+        # Events whose rank is that of one branch only, nothing being known in another, or is but stated, and all that
+        # came of them.
         self.tentative: set[int] = set()
 
     @property
@@ -91,11 +92,16 @@ class Recorder:
         if isinstance(verdict, UnknownVerdict) and may_be_several(name):
             # One tensor, or a tuple of them: nothing says that what it is unpacked into are rows.
             result = Unknown(verdict.reason, (len(self.trace.events),))
-        if name.startswith("numpy.") and isinstance(result, Tensor):
-            result.library = "numpy"
+        if isinstance(result, Tensor):
+            if name.startswith("numpy."):
+                result.library = "numpy"
+            elif layer is not None:
+                result.library = "torch"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
         spoilt = any(_among(o.value, self.spoilt) for o in operands) if self.spoilt else False
         tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
+        if self.described and not tentative:
+            tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
         if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
             problems = ()
         if spoilt:
@@ -296,7 +302,7 @@ _HARMLESS = frozenset(
 
 def _is_join(trace: Trace, value: Value) -> bool:
     """Whether a value is what branches left, itself."""
-    return isinstance(value, Tensor) and trace.events[value.event].op == "phi"
+    return isinstance(value, Tensor) and value.event >= 0 and trace.events[value.event].op == "phi"
 
 
 def _listed(value: Value) -> list[Dim]:

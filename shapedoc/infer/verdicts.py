@@ -21,6 +21,7 @@ _SEVERAL = frozenset(
 
 # What is reported of a rank.
 _RANKS = ("wrong-rank", "axis-out-of-range")
+_RANK_REASONS = ("rank", "-1 for a new axis")
 
 
 def may_be_several(name: str) -> bool:
@@ -37,7 +38,7 @@ def undoubted(
     come of a rank that one branch has, of which another says nothing.
     """
     if tentative:
-        problems = [p for p in problems if p.kind not in _RANKS]
+        problems = [p for p in problems if p.kind not in _RANKS and p.detail.get("why") not in _RANK_REASONS]
     return tuple(p for p in problems if not _doubtful(p, operands, described))
 
 

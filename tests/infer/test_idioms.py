@@ -357,3 +357,17 @@ def test_nothing_is_said_of_what_is_empty() -> None:
             return steps
         """
     assert problems(program) == []
+
+
+def test_what_comes_of_a_stated_rank_is_no_evidence_against_the_code_either() -> None:
+    program = """
+        import torch
+
+        def non_pad_mask(padded, lengths):
+            # padded: (N, T)
+            mask = padded.new_ones(padded.size()[:-1])
+            for i in range(padded.size(0)):
+                mask[i, lengths[i]:] = 0
+            return mask
+        """
+    assert problems(program) == []
