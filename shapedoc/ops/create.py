@@ -8,9 +8,9 @@ from math import ceil
 
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.value import Bool, Float, Int, Kind, Library, NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Bool, Float, Int, Kind, Library, NoneValue, Opaque, Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, whole
+from shapedoc.ops.extents import extents, may_be_several, whole
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import kind_of_dtype, named
 from shapedoc.ops.registry import op
@@ -46,6 +46,8 @@ def asked(at: OpContext, given: Value, settings: Mapping[str, Value]) -> tuple[A
     """Sizes, which must not be negative."""
     if isinstance(given, Seq) and not given.items and "shape" in settings:
         given = settings["shape"]
+    if isinstance(given, Opaque) and may_be_several(given):
+        return (Run(),)
     found = extents(at, given)
     for axis in found:
         if isinstance(axis, Axis) and axis.dim.const is not None and axis.dim.const < 0:

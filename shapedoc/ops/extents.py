@@ -44,6 +44,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
     that a division made a float.
     """
     match value:
+        case Seq(items=(Opaque() as alone,), rest=None) if may_be_several(alone):
+            return (Run(),)
         case Seq(items=items, rest=rest):
             found = [i for v in items for i in ((at.fresh(),) if _is_vague(v) else extents(at, v))]
             if rest is not None:
@@ -72,6 +74,11 @@ def _is_vague(value: Value) -> bool:
     if isinstance(value, Float):
         return not value.known
     return not isinstance(value, Int | Bool | Seq | SizeOf | Opaque)
+
+
+def may_be_several(value: Opaque) -> bool:
+    """Whether a parameter of which nothing is known may be one size or a tuple of them."""
+    return getattr(value, "size", True) is False and getattr(value, "_int", None) is None
 
 
 def axes_of(at: OpContext, value: Value, tensors: Sequence[Tensor] = ()) -> tuple[int, ...] | None:

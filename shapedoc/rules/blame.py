@@ -37,10 +37,13 @@ __all__ = [
 
 
 def problems(trace: Trace, *kinds: str) -> Iterator[tuple[Event, Problem]]:
-    """Every problem of these kinds with its event; one for an event and a kind, the surest."""
+    """Every problem of these kinds with its event; one for an event and a kind, the surest.
+
+    Left out are those with a size of 0: such a tensor is a start, or a test of what happens with none.
+    """
     for event in trace.events:
         for kind in kinds:
-            found = [p for p in event.problems if p.kind == kind]
+            found = [p for p in event.problems if p.kind == kind and "0" not in p.sizes]
             if found:
                 yield event, min(found, key=_doubt)
 
