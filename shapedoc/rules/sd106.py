@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Event, Problem, Trace
+from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.inputs import Feed, feed_of, place_of
@@ -33,7 +34,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue  # SD104 stands on the join
         feed = feed_of(trace, event, problem)
         if feed is not None:
-            yield _found(feed, problem, severity)
+            yield _found(feed, problem, "warning" if severity == "note" and _exchanged(feed) else severity)
         else:
             yield from _functional(trace, event, problem, severity)
 
@@ -62,6 +63,19 @@ def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:
         notes=only_if(problem),
         help=place.help,
     )
+
+
+def _exchanged(feed: Feed) -> bool:
+    """Whether a linear map makes the very size that it is fed: then its two sizes are the wrong way round.
+
+    Two sizes of one constructor may be equal on purpose, and nobody is to hear of that. That the input has exactly the
+    size of the output, and the output is built from another, is no chance.
+    """
+    if feed.layer.kind != "torch.nn.Linear" or feed.event.sizes is None:
+        return False
+    made = feed.layer.config.get("out_features")
+    sizes = feed.event.sizes
+    return isinstance(made, Int) and sizes.resolve(made.dim) == sizes.resolve(feed.axis.dim)
 
 
 def _functional(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Iterator[Finding]:

@@ -293,3 +293,25 @@ error[SD106] mismatched-module-input: `out` is built with in_features `hidden` a
    = help: build it with in_features=2*hidden
    = more: shapedoc explain SD106
 """
+
+
+def test_a_map_whose_two_sizes_are_exchanged() -> None:
+    program = """\
+import torch
+import torch.nn as nn
+
+
+class Generator(nn.Module):
+    def __init__(self, vocab_size, emb_dim, hidden_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, emb_dim)
+        self.rnn = nn.GRU(emb_dim, hidden_size, batch_first=True)
+        self.out = nn.Linear(vocab_size, hidden_size)  # <- SD106
+        self.plain = nn.Linear(emb_dim, vocab_size)  # <- note SD106
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        states, _ = self.rnn(self.embedding(tokens))
+        return self.out(states), self.plain(states)
+"""
+    assert found(program, "SD106") == expected(program)
