@@ -371,3 +371,22 @@ def test_what_comes_of_a_stated_rank_is_no_evidence_against_the_code_either() ->
             return mask
         """
     assert problems(program) == []
+
+
+def test_what_a_batch_is_unpacked_into_has_no_shape_in_common() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        def train(model, batches):
+            loss = nn.CrossEntropyLoss()
+            for batch in batches:
+                tokens, places, label = map(torch.LongTensor, zip(*batch))
+                B, T = tokens.shape
+                scores = torch.zeros(B, 2)
+                loss(scores, label)
+                ids, mask, target = [t.to("cuda") for t in batch]
+                B, T = ids.shape
+                loss(torch.zeros(B, 2), target)
+        """
+    assert problems(program) == []
