@@ -43,16 +43,12 @@ def zeros(at: OpContext, *size: Value, **settings: Value) -> Value:
 
 
 def asked(at: OpContext, given: Value, settings: Mapping[str, Value]) -> tuple[Axis | Run, ...]:
-    """Sizes, which must not be negative."""
+    """Sizes; a -1 stands for one that the author puts in later."""
     if isinstance(given, Seq) and not given.items and "shape" in settings:
         given = settings["shape"]
     if isinstance(given, Opaque) and may_be_several(given):
         return (Run(),)
-    found = extents(at, given)
-    for axis in found:
-        if isinstance(axis, Axis) and axis.dim.const is not None and axis.dim.const < 0:
-            at.fail("impossible-view", dims=(axis.dim,), why="negative size")
-    return found
+    return tuple(at.fresh() if isinstance(i, Axis) and i.dim.const == -1 else i for i in extents(at, given))
 
 
 @op(*named("zeros ones empty", "numpy"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
@@ -58,6 +58,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
             return tuple(i if isinstance(i, Run) else Axis(i.dim, visible=i.visible) for i in shape.items)
         case _:
             dim = whole(at, value)
+            if dim is not None and dim.const != -1 and surpasses(ZERO, dim):
+                return (at.fresh(),)  # made of the -1 that stands for a size until there is one
             if dim is not None:
                 return (Axis(dim, visible=dim.const == 1),)
             if isinstance(value, Unknown):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, is_sizes, whole
+from shapedoc.ops.extents import extents, is_sizes, surpasses, whole
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
@@ -108,7 +108,7 @@ def tile(at: OpContext, input: Tensor, *dims: Value) -> Value:
 def _repeated(at: OpContext, input: Tensor, counts: tuple[Axis | Run, ...], *, strict: bool) -> Tensor:
     if any(isinstance(c, Run) for c in counts):
         at.lost("rank unknown")
-    repeats = [c for c in counts if isinstance(c, Axis)]
+    repeats = [at.fresh() if surpasses(ZERO, c.dim) else c for c in counts if isinstance(c, Axis)]
     shape = at.shape(input)
     if strict and repeats and repeats[0].dim == ONE and shape.run is not None and len(shape.axes) <= len(repeats):
         # Nobody copies once along an axis that is not there.
@@ -154,6 +154,8 @@ def repeat_interleave(
     Source: PyTorch documentation, torch.repeat_interleave.
     """
     count = whole(at, repeats) if is_sizes(repeats) else None
+    if count is not None and surpasses(ZERO, count):
+        count = None  # a -1 stands for a number that the author puts in later
     if dim is None:
         shape = at.shape(input)
         if shape.run is not None or count is None:

@@ -15,18 +15,14 @@ def dtype(draw: Draw) -> dict[str, object]:
 
 
 def spread(draw: Draw) -> Call:
-    """Sizes one by one or together; now and then a negative one."""
+    """Sizes one by one or together."""
     shape = draw.shape(1, 4)
-    if draw.wrong():
-        shape[0] = -2
     kwargs = dtype(draw) if draw.name.rsplit(".", 1)[-1] in ("zeros", "ones", "empty") else {}
     return Call(shape if draw.maybe() else (tuple(shape),), kwargs)
 
 
 def together(draw: Draw) -> Call:
     shape = draw.shape(0, 4)
-    if draw.wrong():
-        shape = [*shape, -2]
     return Call((draw.sampled([shape[0], tuple(shape)]) if len(shape) == 1 else tuple(shape),), dtype(draw))
 
 
