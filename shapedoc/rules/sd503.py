@@ -40,10 +40,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         events = [e for e in trace.events if e.function == signature.name and not e.span.path]
         if signature.name not in wanted or not events:
             continue
-        for parameter in signature.ignored():
-            if _MASK.search(parameter.name):
-                yield from _ignored(trace, signature, parameter, events)
-                break
+        ignored = [p for p in signature.ignored() if _MASK.search(p.name)]
+        if len(ignored) == 1:  # several are there for the sake of a common signature
+            yield from _ignored(trace, signature, ignored[0], events)
         yield from _built(trace, signature, events)
 
 

@@ -18,15 +18,21 @@ from shapedoc.rules.wording import call_labels, finding, made_by, text_of
 
 __all__ = ["RULE"]
 
+_GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
+
 
 def check(trace: Trace) -> Iterator[Finding]:
     best: dict[Span, Finding] = {}
     for event in sorted(trace.events, key=lambda e: (not _is_named(e), len(e.calls))):
         for problem in event.problems:
-            if problem.kind == "scrambled-view" and event.span not in best:
-                found = _found(trace, event, problem)
-                if found is not None:
-                    best[event.span] = found
+            if problem.kind != "scrambled-view":
+                continue
+            found = _found(trace, event, problem)
+            if found is None:
+                continue
+            before = best.get(event.span)
+            if before is None or _GRAVITY[found.severity] > _GRAVITY[before.severity]:
+                best[event.span] = found
     yield from best.values()
 
 
@@ -73,6 +79,11 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
 def _severity(before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
     """A size that nobody named may be 1, and then nothing is torn: unless the view exchanges the tensor's own sizes."""
     if all(a.dim.named or a.dim.const is not None for a in torn):
+        return "error"
+    gone, met = torn
+    if met.dim in (a.dim for a in before.axes) and gone.dim.named:
+        return "error"  # a named axis is joined across one that stays: heads across time
+    if gone.dim in (a.dim for a in after.axes) and met.dim.named:
         return "error"
     own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
     return "warning" if own else "note"

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Axis
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.contractions import literal, names, tensor_operands
+from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.elementwise import keeps_axis
-from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
+from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.recurrent import final_state_of
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, made_by, shape_text, text_of
@@ -19,6 +21,8 @@ from shapedoc.rules.wording import call_labels, finding, label, made_by, shape_t
 __all__ = ["RULE"]
 
 _SPREADS = names("std var")
+_CARRIES = SHAPING | names("add mul tanh relu sigmoid dropout Dropout.forward")
+_TAKES = names("Linear.forward linear GRUCell.forward LSTMCell.forward RNNCell.forward GRU.forward LSTM.forward")
 _ARITHMETIC = names("sub div add mul sqrt rsqrt pow")
 
 
@@ -30,7 +34,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if any(p.kind == "scrambled-view" for p in event.problems):
             found = _joined_state(trace, event)
         elif event.short in _SPREADS or event.short == "mean":
-            found = _statistic(trace, event)
+            found = _statistic(trace, event) or _batch_mean(trace, event)
         else:
             continue
         if found is not None:
@@ -98,6 +102,47 @@ def _statistic(trace: Trace, event: Event) -> Finding | None:
         "other's scale, padding among them",
         help=f"{event.short}(-1, keepdim=True)",
     )
+
+
+def _batch_mean(trace: Trace, event: Event) -> Finding | None:
+    """A mean over the batch that a map or a cell of the model takes for the state of one example."""
+    operand = next(iter(tensor_operands(event)), None)
+    shape = shape_at(event, operand)
+    axes = reduced_axes(event, shape) if shape is not None and event.short == "mean" else None
+    if operand is None or shape is None or axes is None or event.sizes is None or len(axes) == len(shape.axes):
+        return None
+    batch = next((a for a in axes if _is_batch(event, a)), None)
+    if batch is None:
+        return None
+    g = graph(trace)
+    taken = next((e for e in g.forward(event, lambda e: e.short in _CARRIES) if e.short in _TAKES), None)
+    if taken is None:
+        return None
+    text, actual = text_of(trace, operand), shape_text(event, shape)
+    size = event.sizes.show(batch.dim)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`mean` of {text} {actual} runs over the batch{f' `{size}`' if size != '?' else ''}",
+        tensor=text,
+        actual=actual,
+        labels=label(taken.span, "and is taken for the state of an example here") + call_labels(event),
+        why="every example then gets the mean of all: what a model says of one depends on what else is in the batch",
+        help="leave the batch out of `dim`",
+    )
+
+
+def _is_batch(event: Event, axis: Axis) -> bool:
+    sizes = event.sizes
+    if sizes is None or axis.dim == ONE:
+        return False
+    if any(sizes.role(axis, role) is not None for role in ("time", "feature")):
+        return False
+    return is_batch_name(sizes, axis) or sizes.role(axis, "batch") is not None
 
 
 def _users(g: Graph, value: Tensor, event: Event) -> list[Event]:

@@ -37,6 +37,21 @@ def time_first(x):
     B, T, d = x.shape
     return x.reshape(T, B, d)  # <- SD601
 """,
+    "heads merged across time, whose length nobody names": """
+class Attention(nn.Module):
+    def __init__(self, h, d):
+        super().__init__()
+        self.h, self.dk = h, d // h
+        self.q, self.k, self.v = (nn.Linear(d, d) for _ in range(3))
+
+    def split(self, x):
+        return x.view(x.size(0), -1, self.h, self.dk).transpose(1, 2)
+
+    def forward(self, x):
+        q, k, v = self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x))
+        out = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+        return out.reshape(x.size(0), -1, self.h * self.dk)  # <- SD601
+""",
     "arrays": """
 def split(x, n):
     T, d = x.shape

@@ -50,9 +50,46 @@ class Norm:
         std = x.std(axis=1, keepdims=True)  # <- SD606
         return self.gain * (x - mean) / (std + 1e-5)
 """,
+    "a query that is the mean of the batch": """
+class Pool(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        query = x.mean(dim=(0, 1), keepdim=True)  # <- SD606
+        return (self.q(query) @ self.k(x).transpose(1, 2)).softmax(-1) @ x
+""",
 }
 
 RIGHT = {
+    "a query that is the mean over time": """
+class Pool(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        query = x.mean(dim=1, keepdim=True)
+        return (self.q(query) @ self.k(x).transpose(1, 2)).softmax(-1) @ x
+""",
+    "a loss over the batch": """
+def loss(model, x, y):
+    B, d = x.shape
+    return ((nn.Linear(d, 4)(x) - y) ** 2).mean(0).sum()
+""",
+    "the elements of a set": """
+class Deep(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x):
+        n, d = x.shape
+        return self.outer(self.inner(x).mean(0))
+""",
     "a norm over features": """
 class Norm(nn.Module):
     def __init__(self, d):
