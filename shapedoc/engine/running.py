@@ -35,7 +35,7 @@ def run(request: Request) -> Report:
     named = [*request.paths, *([Path(request.stdin.name)] if request.stdin else [])]
     settings = replace(request.settings, roots=_roots(named, request.config.root))
     examined = examine_all(tasks, settings, folder, request.jobs)
-    findings = [finding for one in examined for finding in sorted(selection.told(one.findings), key=_place)]
+    findings = _once(finding for one in examined for finding in sorted(selection.told(one.findings), key=_place))
     return Report(
         files=sum(one.error is None for one in examined),
         findings=findings,
@@ -94,6 +94,15 @@ def _roots(paths: Iterable[Path], project: Path) -> tuple[str, ...]:
 
 def _task(name: str, stdin: StandardInput | None) -> Task:
     return Task(name, stdin.content if stdin is not None and name == stdin.name else None)
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    """Each finding once: code that several files import is followed from every one of them."""
+    seen: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (realpath(finding.path), finding.cell, finding.code, finding.span, finding.severity)
+        seen.setdefault(key, finding)
+    return list(seen.values())
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
