@@ -251,7 +251,7 @@ def _floats(trace: Trace, event: Event) -> Iterator[Finding]:
                 continue
             if not is_layer and operand.name in ("input", "fill_value", "p", "value", "low", "high"):
                 continue
-            text = text_of(trace, part)
+            text = text_of(trace, part).strip("`")
             span = _division_span(trace, text) or part.span
             labels = label(part.span, f"{text} is a float") + call_labels(event)
             yield finding(
