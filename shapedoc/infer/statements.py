@@ -129,10 +129,10 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
         values = got.items
         if not got.exact:
             filler = values[-1] if values else Unknown("an element")
-            if isinstance(filler, Tensor) and not isinstance(value, Tensor | Symbolic):
-                if m.sizes.shape(filler.shape).rank is None:
-                    # What one element is says nothing of the others.
-                    filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
+            rows = isinstance(value, Tensor | Symbolic)
+            if not rows and isinstance(filler, Tensor) and m.sizes.shape(filler.shape).rank is None:
+                # What one element is says nothing of the others.
+                filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
             values = [filler] * count
     if star is not None and len(values) >= count - 1:
         after = count - star - 1
