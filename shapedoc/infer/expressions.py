@@ -24,11 +24,12 @@ from shapedoc.core.value import (
 )
 from shapedoc.infer import attributes, numbers
 from shapedoc.infer.builtins import BUILTINS
+from shapedoc.infer.identity import identity, membership
 from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import EVALUATE, Arg, Machine
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import Builtin, Choice, Function, SizePart, Symbolic
+from shapedoc.infer.values import Builtin, Function, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__: list[str] = []
@@ -238,7 +239,7 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
     left, right = a.value, b.value
     _note_question(m, left, right)
     if op in ("is", "is not"):
-        return _identity(left, right, op == "is")
+        return identity(left, right, op == "is")
     if isinstance(left, Symbolic) and not isinstance(right, NoneValue | Str):
         left = left.as_tensor() if left.used_as_tensor else left.as_int() if left.size else left
     if isinstance(right, Symbolic):
@@ -255,9 +256,9 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         if op in ("in", "not in"):
             return Bool((left.value in right.value) == (op == "in"))
     if op in ("in", "not in"):
-        return _membership(left, right, op == "in")
+        return membership(left, right, op == "in")
     if op in ("==", "!=") and (isinstance(left, NoneValue) != isinstance(right, NoneValue)):
-        return _identity(left, right, op == "==")
+        return identity(left, right, op == "==")
     if isinstance(left, Unknown) and op in _COMPARISONS and _maybe_tensor(left):
         return m.operate(f"operator.{_COMPARISONS[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
     if isinstance(left, Symbolic) and not left.size and op in _COMPARISONS and isinstance(right, Int):
@@ -280,32 +281,6 @@ def _note_question(m: Machine, left: Value, right: Value) -> None:
 
 def _maybe_tensor(value: Unknown) -> bool:
     return bool(value.events)
-
-
-def _identity(left: Value, right: Value, same: bool) -> Bool:
-    if isinstance(left, NoneValue) and isinstance(right, NoneValue):
-        return Bool(same)
-    if isinstance(right, NoneValue) or isinstance(left, NoneValue):
-        other = left if isinstance(right, NoneValue) else right
-        if isinstance(other, Choice) and any(isinstance(v, NoneValue) for v in other.values):
-            return Bool()
-        if isinstance(other, Unknown) or (isinstance(other, Symbolic) and other.hint in ("", "none")):
-            return Bool()
-        return Bool(not same)
-    if isinstance(left, Bool) and isinstance(right, Bool) and left.value is not None and right.value is not None:
-        return Bool((left.value == right.value) == same)
-    return Bool()
-
-
-def _membership(left: Value, right: Value, inside: bool) -> Bool:
-    if isinstance(left, Str) and left.value is not None:
-        if isinstance(right, DictValue) and right.complete:
-            return Bool((left.value in right.items) == inside)
-        if isinstance(right, Seq) and right.rest is None:
-            known = [v.value for v in right.items if isinstance(v, Str)]
-            if len(known) == len(right.items) and None not in known:
-                return Bool((left.value in known) == inside)
-    return Bool()
 
 
 @evaluator(ir.IfExp)

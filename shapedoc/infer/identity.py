@@ -1,0 +1,36 @@
+"""``is`` and ``in``, where the answer is certain."""
+
+from __future__ import annotations
+
+from shapedoc.core.value import Bool, DictValue, NoneValue, Seq, Str, Unknown, Value
+from shapedoc.infer.values import Choice, Symbolic
+
+__all__ = ["identity", "membership"]
+
+
+def identity(left: Value, right: Value, same: bool) -> Bool:
+    """``left is right`` where it is certain; `same` is False for ``is not``."""
+    if isinstance(left, NoneValue) and isinstance(right, NoneValue):
+        return Bool(same)
+    if isinstance(right, NoneValue) or isinstance(left, NoneValue):
+        other = left if isinstance(right, NoneValue) else right
+        if isinstance(other, Choice) and any(isinstance(v, NoneValue) for v in other.values):
+            return Bool()
+        if isinstance(other, Unknown) or (isinstance(other, Symbolic) and other.hint in ("", "none")):
+            return Bool()
+        return Bool(not same)
+    if isinstance(left, Bool) and isinstance(right, Bool) and left.value is not None and right.value is not None:
+        return Bool((left.value == right.value) == same)
+    return Bool()
+
+
+def membership(left: Value, right: Value, inside: bool) -> Bool:
+    """``left in right`` where it is certain; `inside` is False for ``not in``."""
+    if isinstance(left, Str) and left.value is not None:
+        if isinstance(right, DictValue) and right.complete:
+            return Bool((left.value in right.items) == inside)
+        if isinstance(right, Seq) and right.rest is None:
+            known = [v.value for v in right.items if isinstance(v, Str)]
+            if len(known) == len(right.items) and None not in known:
+                return Bool((left.value in known) == inside)
+    return Bool()
