@@ -19,6 +19,8 @@ def broadcast(at: OpContext, *tensors: Tensor, problem: str = "elementwise") -> 
     Reports "elementwise" where two sizes that are not 1 meet and differ, with how sure that is; anonymous sizes may
     be 1 and meet anything, named ones are in generic position.
     """
+    if not tensors:
+        at.lost("no tensors")
     shape = at.shape(tensors[0])
     first = tensors[0]
     for other in tensors[1:]:

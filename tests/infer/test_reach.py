@@ -264,3 +264,8 @@ def test_every_kind_of_score_that_the_program_asks_for_is_walked() -> None:
         """
     ops = {e.short for e in run(program).events}
     assert {"bmm", "cat", "Linear.forward"} <= ops
+
+
+def test_a_broadcast_of_nothing_is_unknown() -> None:
+    trace = run("import torch\nparts = torch.broadcast_tensors(*[])\n")
+    assert not any(event.problems for event in trace.events)
