@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, isfinite
 
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
@@ -181,6 +181,8 @@ def arange(at: OpContext, *limits: Value, **settings: Value) -> Value:
 def _counted(at: OpContext, start: Value, end: Value, step: Value) -> Dim | None:
     """How many steps there are, None where it is not known."""
     numbers = [_as_number(at, v) for v in (start, end, step)]
+    if any(n is not None and not isfinite(n) for n in numbers):
+        return None
     if None not in numbers and numbers[2]:
         begin, stop, stride = (Fraction(str(n)) for n in numbers)
         return Dim.of(max(ceil((stop - begin) / stride), 0))

@@ -269,3 +269,8 @@ def test_every_kind_of_score_that_the_program_asks_for_is_walked() -> None:
 def test_a_broadcast_of_nothing_is_unknown() -> None:
     trace = run("import torch\nparts = torch.broadcast_tensors(*[])\n")
     assert not any(event.problems for event in trace.events)
+
+
+def test_a_range_to_infinity_has_no_known_length() -> None:
+    trace = run("import numpy as np\nx = np.arange(0, np.inf)\n")
+    assert not any(event.problems for event in trace.events)
