@@ -108,6 +108,11 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
     first = values[0]
     if all(v is first for v in values[1:]):
         return first
+    return _join_used(machine, values, node) or _join_alike(machine, values, node) or _join_different(values)
+
+
+def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value | None:
+    """Where tensors are among them, or parameters that nobody describes."""
     tensors = [v for v in values if isinstance(v, Tensor)]
     if tensors and len(tensors) == len(values):
         return _join_tensors(machine, tensors, node)
@@ -131,6 +136,12 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
         return Unknown(
             "a tensor in one branch, something else in another", tuple(t.event for t in tensors if t.event >= 0)
         )
+    return None
+
+
+def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value | None:
+    """Where all are of one kind."""
+    first = values[0]
     match first:
         case Int():
             if all(
@@ -170,6 +181,10 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
         case _:
             if all(v == first for v in values[1:]):
                 return first
+    return None
+
+
+def _join_different(values: Sequence[Value]) -> Value:
     choice = _choice(values)
     if choice is not None:
         return choice

@@ -15,9 +15,9 @@ from shapedoc.report.places import is_relative, portable, project_folder, uri
         ("model.py", "model.py", "model.py"),
         ("./src//model.py", "src/model.py", "src/model.py"),
         ("src/../model.py", "model.py", "model.py"),
-        ("/work/project/src/model.py", "src/model.py", "src/model.py"),
-        ("../model.py", "/work/model.py", "file:///work/model.py"),
-        ("/work/projects/model.py", "/work/projects/model.py", "file:///work/projects/model.py"),
+        ("/home/me/project/src/model.py", "src/model.py", "src/model.py"),
+        ("../model.py", "/home/me/model.py", "file:///home/me/model.py"),
+        ("/home/me/projects/model.py", "/home/me/projects/model.py", "file:///home/me/projects/model.py"),
         ("my models/a b.py", "my models/a b.py", "my%20models/a%20b.py"),
         ("modèles/注意.py", "modèles/注意.py", "mod%C3%A8les/%E6%B3%A8%E6%84%8F.py"),
         ("a#1?b=100%.py", "a#1?b=100%.py", "a%231%3Fb%3D100%25.py"),
@@ -29,7 +29,7 @@ from shapedoc.report.places import is_relative, portable, project_folder, uri
     ],
 )
 def test_a_path_and_its_reference(monkeypatch: pytest.MonkeyPatch, path: str, told: str, reference: str) -> None:
-    monkeypatch.setattr("os.getcwd", lambda: "/work/project")
+    monkeypatch.setattr("os.getcwd", lambda: "/home/me/project")
     assert portable(path) == told
     assert uri(told) == reference
     assert is_relative(told) == (not reference.startswith("file:"))
