@@ -119,3 +119,51 @@ def test_the_library_module_on_the_sizes_of_the_chapter() -> None:
         """,
         "",
     )
+
+
+def test_dot_general_and_concat_batched_in_torch() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        def dot(s, H):
+            scores = torch.bmm(H, s.unsqueeze(2)).squeeze(2)  #: (batch_size, T_enc)
+            weights = torch.softmax(scores, dim=1)  #: (batch_size, T_enc)
+            context = torch.bmm(weights.unsqueeze(1), H).squeeze(1)  #: (batch_size, d_h)
+            return context, weights
+
+        class General(nn.Module):
+            def __init__(self, d_s, d_h):
+                super().__init__()
+                self.W = nn.Linear(d_h, d_s, bias=False)
+            def forward(self, s, H):
+                keys = self.W(H)  #: (batch_size, T_enc, d_s)
+                scores = torch.bmm(keys, s.unsqueeze(2)).squeeze(2)  #: (batch_size, T_enc)
+                weights = torch.softmax(scores, dim=1)  #: (batch_size, T_enc)
+                context = torch.bmm(weights.unsqueeze(1), H).squeeze(1)  #: (batch_size, d_h)
+                return context, weights
+
+        class Concat(nn.Module):
+            def __init__(self, d_s, d_h, d_attn):
+                super().__init__()
+                self.W = nn.Linear(d_s + d_h, d_attn)
+                self.v = nn.Linear(d_attn, 1, bias=False)
+            def forward(self, s, H):
+                rows = s.unsqueeze(1).expand(-1, H.size(1), -1)  #: (batch_size, T_enc, d_s)
+                joined = torch.cat((rows, H), dim=-1)  #: (batch_size, T_enc, d_s + d_h)
+                energy = torch.tanh(self.W(joined))  #: (batch_size, T_enc, d_attn)
+                scores = self.v(energy).squeeze(-1)  #: (batch_size, T_enc)
+                weights = torch.softmax(scores, dim=1)  #: (batch_size, T_enc)
+                context = torch.bmm(weights.unsqueeze(1), H).squeeze(1)  #: (batch_size, d_h)
+                return context, weights
+
+        batch_size, T_enc, d_s, d_h, d_attn = 2, 4, 3, 5, 6
+        H = torch.zeros(batch_size, T_enc, d_h)
+        s = torch.zeros(batch_size, d_s)
+        a = dot(torch.zeros(batch_size, d_h), H)
+        b = General(d_s, d_h)(s, H)
+        c = Concat(d_s, d_h, d_attn)(s, H)
+        """,
+        "",
+    )
