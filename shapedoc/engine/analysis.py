@@ -15,8 +15,9 @@ from shapedoc.infer import Sources
 from shapedoc.infer import analyse as infer
 from shapedoc.infer.imports import FileLoader
 from shapedoc.rules import all_rules
-from shapedoc.source import ir, lower_ast
+from shapedoc.source import ir
 from shapedoc.source.comments import find_comments
+from shapedoc.source.lowered import lowered
 from shapedoc.source.parse import SourceError, TooDeep
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
@@ -38,20 +39,20 @@ class Analysis:
 def analyse(path: str, text: str, settings: Settings) -> Analysis:
     """Return what is found in `text`, suppressions honoured and checked.
 
-    The abstract syntax decides whether there is anything to say; if there is, the concrete syntax says it, unless
-    libcst cannot read what Python can.
+    Without the screen it is the concrete syntax that is analysed, unless libcst cannot read what Python can. Both
+    lower to the same form, so that the same is found.
     """
     try:
-        module = lower_ast.lower(text)
+        module = lowered(text)
     except TooDeep as problem:
         return Analysis(error=FileError(path, problem.message))
     except SourceError as problem:
         return Analysis([] if skips_file(find_comments(text)) else [syntax_error(path, problem)])
     if skips_file(module.comments):
         return Analysis()
+    if not settings.screen:
+        module = _concrete(text) or module
     seen, findings = _look(module, path, text, settings)
-    if findings or not settings.screen:
-        seen, findings = _look_closely(path, text, settings) or (seen, findings)
     kept, unused = parse_suppressions(module.comments).split(findings, module)
     kept += [unused_suppression(path, suppression) for suppression in unused]
     return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs))
@@ -62,7 +63,7 @@ def trace(path: str, text: str, settings: Settings) -> Trace:
 
     Raises SourceError when the text does not parse.
     """
-    return _infer(lower_ast.lower(text), path, text, settings)
+    return _infer(lowered(text), path, text, settings)
 
 
 def _look(module: ir.Module, path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]]:
@@ -80,14 +81,13 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     return list(best.values())
 
 
-def _look_closely(path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]] | None:
+def _concrete(text: str) -> ir.Module | None:
     from shapedoc.source import lower_cst
 
     try:
-        module = lower_cst.lower(text).module
+        return lower_cst.lower(text).module
     except SourceError:
         return None
-    return _look(module, path, text, settings)
 
 
 def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace:

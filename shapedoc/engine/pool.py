@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError
 from shapedoc.engine.examine import Examined, Pending, Task, examine, prepare
+from shapedoc.engine.garbage import collecting_seldom
 from shapedoc.engine.request import Settings
 
 if TYPE_CHECKING:
@@ -35,11 +36,20 @@ def examine_all(tasks: Sequence[Task], settings: Settings, cache_folder: Path | 
     size = sum(len(one.text) for one in pending)
     workers = min(len(pending), jobs or min(_processors(), size // _WORTH_A_PROCESS))
     analysed = (
-        (examine(one, settings, cache) for one in pending)
+        iter(_in_turn(pending, settings, cache))
         if workers < 2
         else _in_processes(_chunks(pending, size // (2 * workers)), settings, cache_folder, workers)
     )
     return [next(analysed) if isinstance(one, Pending) else one for one in prepared]
+
+
+def _in_turn(pending: Sequence[Pending], settings: Settings, cache: Cache | None) -> list[Examined]:
+    with collecting_seldom() as collect:
+        examined = []
+        for one in pending:
+            examined.append(examine(one, settings, cache))
+            collect()
+    return examined
 
 
 def _in_processes(
@@ -70,8 +80,7 @@ def _result(chunk: Sequence[Pending], future: Future[list[Examined]]) -> list[Ex
 
 
 def _examine_chunk(chunk: Sequence[Pending], settings: Settings, cache_folder: Path | None) -> list[Examined]:
-    cache = Cache(cache_folder) if cache_folder else None
-    return [examine(one, settings, cache) for one in chunk]
+    return _in_turn(chunk, settings, Cache(cache_folder) if cache_folder else None)
 
 
 def _leave_interrupts_to_parent() -> None:

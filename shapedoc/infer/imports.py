@@ -14,7 +14,8 @@ from shapedoc.core.finding import FileError
 from shapedoc.core.value import Library, Value
 from shapedoc.infer.machine import Frame, Machine
 from shapedoc.infer.values import LocalModule
-from shapedoc.source import ir, lower_ast
+from shapedoc.source import ir
+from shapedoc.source.lowered import lowered
 from shapedoc.source.names import resolve_import
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import read_source
@@ -116,7 +117,7 @@ class FileLoader:
         module = self.loaded[path] = LocalModule(str(path))
         m.trace.inputs[str(path)] = digest_of_file(path)
         try:
-            tree = lower_ast.lower(source.text)
+            tree = lowered(source.text)
         except SourceError:
             return module
         self._define(m, module, tree)
