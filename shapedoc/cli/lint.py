@@ -97,7 +97,7 @@ def _request(
 
 def _told(request: Request, statistics: bool) -> Report:
     """Run, print, and return what was printed; an unknown format stops before anything is read."""
-    from shapedoc.engine import run, text_reader
+    from shapedoc.engine import notebook_reader, run, text_reader
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
     from shapedoc.report.places import project_folder
@@ -106,6 +106,7 @@ def _told(request: Request, statistics: bool) -> Report:
     report = run(request)
     context = Context(
         text_of=text_reader(request.stdin),
+        notebook_of=notebook_reader(request.stdin),
         palette=palette_for(sys.stdout.isatty(), os.environ),
         statistics=statistics,
         root=project_folder(os.environ),

@@ -16,16 +16,23 @@ __all__ = ["command"]
 @click.command("shapes")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--unknown", is_flag=True, help="List where knowledge was lost, and why, instead.")
+@click.option("--stdin-filename", metavar="NAME", help="The name of the file that comes through standard input.")
 @click.option("--without", multiple=True, metavar="SOURCE", hidden=True, help="Do without a source of knowledge.")
-def command(file: Path, unknown: bool, without: tuple[str, ...]) -> int:
+def command(file: Path, unknown: bool, stdin_filename: str | None, without: tuple[str, ...]) -> int:
     """Show FILE (- for standard input) with the shapes that its lines make."""
-    from shapedoc.engine import look
+    from shapedoc.engine import look, notebook_reader
+    from shapedoc.report import Context
     from shapedoc.report.colour import palette_for
     from shapedoc.report.shapes import shapes, unknowns
 
     with said():
-        seen = look(file, standard_input([file], None), settings(screen=True, without=without))
-    lines = unknowns(seen, str(file)) if unknown else shapes(seen, palette_for(sys.stdout.isatty(), os.environ))
+        stdin = standard_input([file], stdin_filename)
+        name = Path(stdin.name) if stdin else file
+        seen = look(name, stdin, settings(screen=True, without=without))
+    palette = palette_for(sys.stdout.isatty(), os.environ)
+    notebook_of = notebook_reader(stdin)
+    context = Context(palette=palette, notebook_of=notebook_of)
+    lines = unknowns(seen, str(name), context) if unknown else shapes(seen, palette, notebook_of(str(name)))
     for line in lines:
         click.echo(line, color=True)
     return 0

@@ -18,7 +18,8 @@ class Finding:
     """One fault: which tensor, its shape, the right shape, where each size came from, why, and what to do.
 
     ``span`` stands on the fault; the place where it shows is a label. ``actual`` and ``expected`` are shapes
-    in the user's own names, such as ``(batch_size, T_enc)``.
+    in the user's own names, such as ``(batch_size, T_enc)``. In a notebook, spans count the lines of all its code
+    cells together.
     """
 
     code: str
@@ -37,7 +38,6 @@ class Finding:
     notes: tuple[str, ...] = ()
     fix: Fix | None = None
     test: str | None = None
-    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

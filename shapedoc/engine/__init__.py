@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.engine.request import KNOWLEDGE, Request, RequestError, Settings, StandardInput
-from shapedoc.engine.running import look, run, text_reader
+from shapedoc.engine.running import look, notebook_reader, run, text_reader
 
 __all__ = [
     "KNOWLEDGE",
@@ -12,6 +12,7 @@ __all__ = [
     "Settings",
     "StandardInput",
     "look",
+    "notebook_reader",
     "run",
     "text_reader",
 ]

@@ -10,9 +10,12 @@ from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding
 from shapedoc.core.text import split_lines
 from shapedoc.engine.faults import internal_error
+from shapedoc.engine.own import reads_like_python_2, syntax_error
 from shapedoc.engine.request import Settings
 from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
+from shapedoc.source.comments import find_comments
 from shapedoc.source.read import Source, decode, names_tensor_library, read_bytes, read_source
+from shapedoc.source.suppress import skips_file
 
 __all__ = ["Examined", "Pending", "Task", "examine", "prepare", "read"]
 
@@ -27,10 +30,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A file whose text must be analysed: nothing kept answers for it."""
+    """A file whose text must be analysed: nothing kept answers for it.
+
+    ``broken`` are the findings about cells of a notebook that do not parse and are not in the text.
+    """
 
     path: str
     text: str
+    broken: tuple[Finding, ...] = ()
 
 
 @dataclass(slots=True)
@@ -63,9 +70,9 @@ def prepare(task: Task, settings: Settings, cache: Cache | None) -> Examined | P
     source = decode(content, task.path)
     if isinstance(source, FileError):
         return Examined(task.path, error=source)
-    if not names_tensor_library(content):
+    if not names_tensor_library(source.shown.encode("utf-8", "replace") if source.notebook else content):
         return Examined(task.path, lines=len(split_lines(source.text)))
-    pending = Pending(task.path, source.text)
+    pending = Pending(task.path, source.text, _broken_cells(source))
     kept = cache.get(_key(pending, settings, cache)) if cache else None
     return _from_plain(pending, kept) or pending
 
@@ -84,14 +91,25 @@ def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examin
             raise
         return Examined(pending.path, error=FileError(pending.path, internal_error(problem)))
     lines = len(split_lines(pending.text))
-    examined = Examined(pending.path, analysis.findings, analysis.error, lines, True, analysis.unknown, analysis.inputs)
+    findings = [*analysis.findings, *pending.broken]
+    examined = Examined(pending.path, findings, analysis.error, lines, True, analysis.unknown, analysis.inputs)
     if cache and examined.error is None:
         cache.put(_key(pending, settings, cache), _to_plain(examined), examined.inputs)
     return examined
 
 
+def _broken_cells(source: Source) -> tuple[Finding, ...]:
+    """SD901 for cells that do not parse; for a notebook in Python 2 once, as for any other file."""
+    if source.notebook is None or not source.notebook.broken or skips_file(find_comments(source.text)):
+        return ()
+    broken = source.notebook.broken
+    old = [problem for problem in broken if reads_like_python_2(problem)]
+    return tuple(syntax_error(source.path, problem, "cell") for problem in (old[:1] or broken))
+
+
 def _key(pending: Pending, settings: Settings, cache: Cache) -> str:
-    return cache.key(pending.path, settings.key(), pending.text)
+    broken = "\n".join(f"{finding.span.line}:{finding.span.column}:{finding.message}" for finding in pending.broken)
+    return cache.key(pending.path, settings.key(), pending.text, broken)
 
 
 def _to_plain(examined: Examined) -> dict[str, object]:

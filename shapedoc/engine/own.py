@@ -8,7 +8,7 @@ from shapedoc.rules import sd901, sd902
 from shapedoc.source.parse import SourceError
 from shapedoc.source.suppress import Suppression
 
-__all__ = ["syntax_error", "unused_suppression"]
+__all__ = ["reads_like_python_2", "syntax_error", "unused_suppression"]
 
 # How Python 3 words what only Python 2 reads.
 _PYTHON_2 = (
@@ -18,19 +18,23 @@ _PYTHON_2 = (
 )
 
 
-def syntax_error(path: str, problem: SourceError) -> Finding:
-    """Return SD901 for a text that does not parse."""
-    python_2 = problem.message.startswith(_PYTHON_2)
+def reads_like_python_2(problem: SourceError) -> bool:
+    """Whether a text does not parse because it is in Python 2."""
+    return problem.message.startswith(_PYTHON_2)
+
+
+def syntax_error(path: str, problem: SourceError, what: str = "file") -> Finding:
+    """Return SD901 for a file that does not parse, or for a cell of a notebook."""
     return Finding(
         code=sd901.RULE.code,
         name=sd901.RULE.name,
         severity=sd901.RULE.severity,
         path=path,
         span=Span(problem.line, problem.column, problem.line, problem.column + 1),
-        message=f"the file does not parse: {problem.message}",
-        why="what does not parse cannot be analysed; the other files were",
+        message=f"the {what} does not parse: {problem.message}",
+        why=f"what does not parse cannot be analysed; the other {what}s were",
         help="this reads like Python 2: port it to Python 3, or exclude the file"
-        if python_2
+        if reads_like_python_2(problem)
         else "mend the syntax here",
     )
 

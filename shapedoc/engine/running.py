@@ -17,9 +17,11 @@ from shapedoc.engine.request import Request, RequestError, Settings, StandardInp
 from shapedoc.engine.selection import Selection
 from shapedoc.rules import all_rules
 from shapedoc.source.discover import discover
+from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
+from shapedoc.source.read import Source
 
-__all__ = ["CACHE_FOLDER", "look", "run", "text_reader"]
+__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "text_reader"]
 
 CACHE_FOLDER = ".shapedoc_cache"
 
@@ -48,13 +50,15 @@ def run(request: Request) -> Report:
 def look(path: Path, stdin: StandardInput | None, settings: Settings) -> Trace:
     """Return everything that the interpreter saw in one file.
 
-    Raises RequestError when the file cannot be read or does not parse.
+    Raises RequestError when the file cannot be read, does not parse, or is a notebook without Python.
     """
     from shapedoc.engine.analysis import trace
 
     source = read(_task(str(path), stdin))
     if isinstance(source, FileError):
         raise RequestError(f"{source.path}: {source.message}")
+    if source.notebook is not None and not source.notebook.cells:
+        raise RequestError(f"{source.path}: this notebook has no Python cells")
     try:
         return trace(source.path, source.text, replace(settings, roots=_roots([path], Path.cwd())))
     except SourceError as problem:
@@ -67,9 +71,20 @@ def text_reader(stdin: StandardInput | None) -> Callable[[str], str | None]:
     @cache
     def text_of(path: str) -> str | None:
         source = read(_task(path, stdin))
-        return None if isinstance(source, FileError) else source.text
+        return None if isinstance(source, FileError) else source.shown
 
     return text_of
+
+
+def notebook_reader(stdin: StandardInput | None) -> Callable[[str], Notebook | None]:
+    """Return a function that gives the notebook at a path as findings name it, or None where there is none."""
+
+    @cache
+    def notebook_of(path: str) -> Notebook | None:
+        source = read(_task(path, stdin)) if is_notebook(path) else None
+        return source.notebook if isinstance(source, Source) else None
+
+    return notebook_of
 
 
 def _tasks(request: Request) -> tuple[list[Task], list[FileError]]:
@@ -100,14 +115,14 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     """Each finding once: code that several files import is followed from every one of them."""
     seen: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (realpath(finding.path), finding.cell, finding.code, finding.span, finding.severity)
+        key = (realpath(finding.path), finding.code, finding.span, finding.severity)
         seen.setdefault(key, finding)
     return list(seen.values())
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
     span = finding.span
-    return (finding.cell or 0, span.line, span.column, finding.code, finding.message)
+    return (span.line, span.column, finding.code, finding.message)
 
 
 def _statistics(examined: Sequence[Examined], findings: Iterable[Finding]) -> dict[str, object]:

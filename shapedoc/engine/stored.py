@@ -44,7 +44,6 @@ def finding_from_plain(data: object) -> Finding:
             "notes": [*notes],
             "fix": fix,
             "test": None | str() as test,
-            "cell": None | int() as cell,
         }:
             return Finding(
                 code,
@@ -63,7 +62,6 @@ def finding_from_plain(data: object) -> Finding:
                 notes=tuple(str(note) for note in notes),
                 fix=_fix(fix),
                 test=test,
-                cell=cell,
             )
         case _:
             raise NotStored("not a finding")

@@ -28,7 +28,7 @@ def fingerprints(report: Report, context: Context) -> Iterator[tuple[Finding, st
         parts = (
             finding.code,
             portable(finding.path, context.root),
-            str(finding.cell or ""),
+            _cell(finding, context),
             finding.function,
             finding.tensor,
             _words(lines[finding.path], finding.span.line) or finding.message,
@@ -40,6 +40,11 @@ def fingerprints(report: Report, context: Context) -> Iterator[tuple[Finding, st
 def digest(*parts: str) -> str:
     """Return one hash of several texts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _cell(finding: Finding, context: Context) -> str:
+    cell = context.place(finding.path, finding.span).cell
+    return "" if cell is None else str(cell)
 
 
 def _words(lines: list[str], line: int) -> str:

@@ -7,30 +7,37 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from shapedoc.core.sizes import Sizes
+from shapedoc.core.span import Span
 from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.report.colour import Palette
+from shapedoc.report.context import Context
 from shapedoc.report.summary import count
 from shapedoc.report.width import shown, shown_width
+from shapedoc.source.notebook import Notebook
 
 __all__ = ["shapes", "unknowns"]
 
 _WIDEST = 96
 
 
-def shapes(trace: Trace, palette: Palette) -> Iterator[str]:
+def shapes(trace: Trace, palette: Palette, notebook: Notebook | None = None) -> Iterator[str]:
     """Yield every line of the file, with the shapes of what it assigns, or else of what it makes, beside it.
 
     A name that has several shapes, because its function was followed by itself and as it is called, has them all.
+    A notebook is shown cell by cell, as it was written.
     """
     beside = _beside(trace)
-    lines = [shown(line.rstrip("\r\n")) for line in split_lines(trace.text)]
+    lines = [shown(line.rstrip("\r\n")) for line in split_lines(notebook.shown if notebook else trace.text)]
     width = len(str(len(lines)))
     annotated = [shown_width(lines[number - 1]) for number in beside if number <= len(lines)]
     column = min(max(annotated, default=0), _WIDEST)
     for number, line in enumerate(lines, 1):
-        gutter = palette.paint(palette.gutter, f"{number:>{width}} |")
+        cell = notebook.cell_at(number) if notebook else None
+        if cell is not None and number == cell.first:
+            yield from ("", palette.paint(palette.strong, f"cell {cell.number}"))[number == 1 :]
+        gutter = palette.paint(palette.gutter, f"{number if cell is None else number - cell.first + 1:>{width}} |")
         if number in beside:
             blanks = " " * max(0, column - shown_width(line))
             yield f"{gutter} {line}{blanks}  {palette.paint(palette.help, beside[number])}"
@@ -38,7 +45,7 @@ def shapes(trace: Trace, palette: Palette) -> Iterator[str]:
             yield f"{gutter} {line}".rstrip()
 
 
-def unknowns(trace: Trace, path: str) -> Iterator[str]:
+def unknowns(trace: Trace, path: str, context: Context) -> Iterator[str]:
     """Yield one line for each place where knowledge was lost, and why; then how often each reason came up."""
     places: dict[tuple[int, int], dict[str, None]] = defaultdict(dict)
     for event in trace.events:
@@ -46,7 +53,7 @@ def unknowns(trace: Trace, path: str) -> Iterator[str]:
             places[event.span.line, event.span.column][f"{event.op}: {event.lost}"] = None
     for (line, column), reasons in sorted(places.items()):
         for reason in reasons:
-            yield f"{path}:{line}:{column + 1}: {reason}"
+            yield f"{context.place(path, Span(line, column, line, column))}: {reason}"
     for reason, times in sorted(trace.unknown.items(), key=lambda item: (-item[1], item[0])):
         yield f"{reason}: {count(times, 'time')}"
 

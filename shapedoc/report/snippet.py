@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -10,6 +10,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.text import split_lines
 from shapedoc.report.colour import Palette
+from shapedoc.report.context import Context, Place
 from shapedoc.report.width import shown, shown_width
 
 __all__ = ["gutter_width", "snippets"]
@@ -19,37 +20,40 @@ _LONGEST = 160
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """One underlining: of the fault, or of a label."""
+    """One underlining: of the fault, or of a label; `place` is where `span`, which counts as the text does, stands."""
 
-    path: str
     span: Span
+    place: Place
     text: str
     fault: bool
 
-    def place(self) -> str:
-        return f"{self.path}:{self.span.line}:{self.span.column + 1}"
+    def listing(self) -> tuple[str, int | None]:
+        """What is shown in one listing: a file, or a cell of a notebook."""
+        return self.place.path, self.place.cell
 
 
-def gutter_width(finding: Finding) -> int:
+def gutter_width(finding: Finding, context: Context) -> int:
     """Return how many digits the largest line number in the snippets of `finding` has."""
-    return max(len(str(mark.span.line)) for mark in _marks(finding))
+    return max(len(str(mark.place.span.line)) for mark in _marks(finding, context))
 
 
-def snippets(finding: Finding, text_of: Callable[[str], str | None], palette: Palette) -> Iterator[str]:
+def snippets(finding: Finding, context: Context, palette: Palette) -> Iterator[str]:
     """Yield the lines that show where `finding` stands: its own file first, then every other file with a label.
 
-    Marks stand in the order of lines; on one line the fault comes first, then labels from left to right. A place
-    in a file that cannot be read is named and not shown.
+    The cells of a notebook are shown as files are. Marks stand in the order of lines; on one line the fault comes
+    first, then labels from left to right. A place in a file that cannot be read is named and not shown.
     """
-    width = gutter_width(finding)
+    width = gutter_width(finding, context)
     bar = palette.paint(palette.gutter, f"{' ' * width} |")
-    marks = _marks(finding)
-    for path in dict.fromkeys(mark.path for mark in marks):
-        here = sorted((m for m in marks if m.path == path), key=lambda m: (m.span.line, not m.fault, m.span.column))
+    marks = _marks(finding, context)
+    for listing in dict.fromkeys(mark.listing() for mark in marks):
+        here = sorted(
+            (m for m in marks if m.listing() == listing), key=lambda m: (m.span.line, not m.fault, m.span.column)
+        )
         head = next((mark for mark in here if mark.fault), here[0])
-        arrow = palette.paint(palette.gutter, f"{' ' * width}{'-->' if path == finding.path else ':::'}")
-        yield f"{arrow} {head.place()}"
-        text = text_of(path)
+        arrow = palette.paint(palette.gutter, f"{' ' * width}{'-->' if listing == marks[0].listing() else ':::'}")
+        yield f"{arrow} {head.place}"
+        text = context.text_of(head.place.path)
         if text is None:
             yield from (f"{bar} {mark.text}" for mark in here if mark.text and not mark.fault)
             continue
@@ -57,15 +61,13 @@ def snippets(finding: Finding, text_of: Callable[[str], str | None], palette: Pa
         yield from _listing(here, split_lines(text), width, palette, palette.severity(finding.severity))
 
 
-def _marks(finding: Finding) -> list[_Mark]:
+def _marks(finding: Finding, context: Context) -> list[_Mark]:
     own = next((label.text for label in finding.labels if label.span == finding.span), _stated(finding))
-    fault = _Mark(finding.path, finding.span, own, fault=True)
-    labels = [
-        _Mark(label.span.path or finding.path, label.span, label.text, fault=False)
-        for label in finding.labels
-        if label.span != finding.span
+    marks = [(finding.span, own), *((label.span, label.text) for label in finding.labels if label.span != finding.span)]
+    return [
+        _Mark(span, context.place(finding.path, span), context.words(finding, text), fault=number == 0)
+        for number, (span, text) in enumerate(marks)
     ]
-    return [fault, *labels]
 
 
 def _stated(finding: Finding) -> str:
@@ -82,7 +84,7 @@ def _listing(
         group = list(here)
         whole = lines[number - 1].rstrip("\r\n") if number <= len(lines) else ""
         line, shift = _clipped(whole, min(mark.span.column for mark in group))
-        gutter = palette.paint(palette.gutter, f"{number:>{width}} |")
+        gutter = palette.paint(palette.gutter, f"{group[0].place.span.line:>{width}} |")
         yield f"{gutter} {shown(line)}".rstrip()
         for mark in group:
             colour = fault_colour if mark.fault else palette.label

@@ -1,4 +1,4 @@
-"""Files and folders to the Python files that are to be read."""
+"""Files and folders to the Python files and notebooks that are to be read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from shapedoc.source.read import reason
 
 __all__ = ["SUFFIXES", "Discovery", "discover"]
 
-# What a folder is searched for; a notebook format joins here. A file that is named outright may be called anything.
-SUFFIXES = (".py",)
+# What a folder is searched for. A file that is named outright may be called anything.
+SUFFIXES = (".py", ".ipynb")
 
 _SKIPPED_FOLDERS = frozenset(
     (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shapedoc.core.finding import FileError
+from shapedoc.core.fix import Edit, apply_edits
+from shapedoc.source.notebook import NotANotebook, Notebook, is_notebook
 
 __all__ = ["Source", "decode", "names_tensor_library", "read_bytes", "read_source"]
 
@@ -22,7 +25,8 @@ _BOM = b"\xef\xbb\xbf"
 class Source:
     """The text of a file as it stands there: line ends as written, the byte order mark taken off.
 
-    ``encoding`` and ``bom`` say how an edited text is written back; ``newline`` is the file's usual line end.
+    ``encoding`` and ``bom`` say how an edited text is written back; ``newline`` is the file's usual line end. ``data``
+    is the whole file. Of a notebook, ``text`` is its code cells one below the other, and ``notebook`` leads back.
     """
 
     path: str
@@ -30,9 +34,26 @@ class Source:
     encoding: str
     bom: bool
     newline: str
+    data: bytes = field(default=b"", repr=False, compare=False)
+    notebook: Notebook | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def shown(self) -> str:
+        """The text as its author sees it, which in a notebook has lines that are no Python."""
+        return self.text if self.notebook is None else self.notebook.shown
+
+    def edited(self, edits: Iterable[Edit]) -> bytes:
+        """The bytes of the file after edits of its text; in a notebook only the sources that change are touched.
+
+        Raises OverlappingEdits, UneditablePlace for an edit that a notebook cannot take, and UnicodeEncodeError for a
+        character that the encoding lacks.
+        """
+        if self.notebook is not None:
+            return self.encode(self.notebook.edited(edits))
+        return self.encode(apply_edits(self.text, edits))
 
     def encode(self, text: str) -> bytes:
-        """The bytes of an edited text. UnicodeEncodeError: it has a character that the encoding lacks."""
+        """The bytes of an edited content. UnicodeEncodeError: it has a character that the encoding lacks."""
         return (_BOM if self.bom else b"") + text.encode(self.encoding)
 
 
@@ -61,13 +82,15 @@ def read_bytes(path: Path) -> bytes | FileError:
 
 
 def decode(data: bytes, path: str) -> Source | FileError:
-    """The text of `data` in the encoding that it declares, UTF-8 where it declares none."""
+    """The text of `data` in the encoding that it declares, UTF-8 where it declares none (as notebooks always are)."""
     if b"\0" in data:
         return FileError(path, "is a binary file (it holds null bytes)")
+    whole = data
     bom = data.startswith(_BOM)
     if bom:
         data = data[len(_BOM) :]
-    encoding = _declared(data)
+    notebook = is_notebook(path)
+    encoding = "utf-8" if notebook else _declared(data)
     if bom and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         return FileError(path, f"declares the encoding `{encoding}` but starts with the byte order mark of utf-8")
     try:
@@ -80,7 +103,13 @@ def decode(data: bytes, path: str) -> Source | FileError:
         return FileError(path, f"is not {encoding}: byte 0x{byte:02x} on line {line} cannot be decoded")
     except (ValueError, TypeError):
         return FileError(path, f"cannot be decoded as `{encoding}`")
-    return Source(path, text, encoding, bom, _newline(text))
+    if not notebook:
+        return Source(path, text, encoding, bom, _newline(text), whole)
+    try:
+        cells = Notebook(text)
+    except NotANotebook as problem:
+        return FileError(path, f"is no notebook: it {problem}")
+    return Source(path, cells.text, encoding, bom, _newline(cells.text), whole, cells)
 
 
 def read_source(path: Path) -> Source | FileError:

@@ -53,6 +53,7 @@ def test_json_is_the_contract(report: Report, context: Context) -> None:
         "labels": [
             {
                 "path": "attention.py",
+                "cell": None,
                 "line": 12,
                 "column": 18,
                 "end_line": 12,
@@ -61,6 +62,7 @@ def test_json_is_the_contract(report: Report, context: Context) -> None:
             },
             {
                 "path": "attention.py",
+                "cell": None,
                 "line": 9,
                 "column": 13,
                 "end_line": 9,
@@ -77,6 +79,7 @@ def test_json_is_the_contract(report: Report, context: Context) -> None:
             "edits": [
                 {
                     "path": "attention.py",
+                    "cell": None,
                     "line": 12,
                     "column": 22,
                     "end_line": 12,

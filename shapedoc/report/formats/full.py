@@ -28,10 +28,10 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
     palette = context.palette
     colour = palette.severity(finding.severity)
     head = palette.paint(colour, f"{finding.severity}[{finding.code}]")
-    yield f"{head} {palette.paint(palette.strong, f'{finding.name}: {finding.message}')}"
-    yield from snippets(finding, context.text_of, palette)
-    indent = " " * (gutter_width(finding) + 1)
-    for key, text in remarks(finding):
+    yield f"{head} {palette.paint(palette.strong, f'{finding.name}: {context.words(finding, finding.message)}')}"
+    yield from snippets(finding, context, palette)
+    indent = " " * (gutter_width(finding, context) + 1)
+    for key, text in remarks(finding, context):
         mark = palette.paint(palette.gutter, "=")
         name = palette.paint(palette.help if key == "help" else palette.strong, f"{key}:")
         first, *rest = text.splitlines() or [""]

@@ -22,7 +22,7 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note"
 def render(report: Report, context: Context) -> Iterator[str]:
     """Yield a command for each finding and each file that could not be read, then plain lines for the log."""
     for finding in report.findings:
-        yield _command(_COMMANDS[finding.severity], _properties(finding, context.root), told(finding))
+        yield _command(_COMMANDS[finding.severity], _properties(finding, context), told(finding, context))
     for error in report.errors:
         place = {"file": portable(error.path, context.root), "title": "file that cannot be read"}
         yield _command("error", place, f"{error.path}: {error.message}")
@@ -31,14 +31,18 @@ def render(report: Report, context: Context) -> Iterator[str]:
     yield summary(report)
 
 
-def _properties(finding: Finding, root: str) -> dict[str, str]:
-    """Return what the command says of the place; GitHub takes a column only where the place is within one line."""
-    span = finding.span
-    column = {"col": str(span.column + 1)} if span.line == span.end_line else {}
+def _properties(finding: Finding, context: Context) -> dict[str, str]:
+    """Return what the command says of the place; GitHub takes a column only where the place is within one line.
+
+    Of a notebook, whose file is JSON, the line is the one of the file on which the code is written.
+    """
+    first, last = context.file_lines(finding.path, finding.span)
+    notebook = context.place(finding.path, finding.span).cell is not None
+    column = {"col": str(finding.span.column + 1)} if first == last and not notebook else {}
     return {
-        "file": portable(finding.path, root),
-        "line": str(span.line),
-        "endLine": str(span.end_line),
+        "file": portable(finding.path, context.root),
+        "line": str(first),
+        "endLine": str(last),
         **column,
         "title": f"{finding.code} {finding.name}",
     }

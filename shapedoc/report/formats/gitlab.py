@@ -23,18 +23,20 @@ _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "note"
 
 def render(report: Report, context: Context) -> Iterator[str]:
     """Yield one JSON array with an issue for each finding and each file that could not be read."""
-    issues = [_finding(finding, mark, context.root) for finding, mark in fingerprints(report, context)]
+    issues = [_finding(finding, mark, context) for finding, mark in fingerprints(report, context)]
     issues += [_error(error, context.root) for error in report.errors]
     yield json.dumps(issues, indent=2)
 
 
-def _finding(finding: Finding, fingerprint: str, root: str) -> Issue:
+def _finding(finding: Finding, fingerprint: str, context: Context) -> Issue:
+    cell = context.place(finding.path, finding.span).cell
+    where = "" if cell is None else f"cell {cell}: "
     return {
-        "description": one_line(f"{finding.name}: {finding.message}"),
+        "description": one_line(f"{where}{finding.name}: {context.words(finding, finding.message)}"),
         "check_name": finding.code,
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[finding.severity],
-        "location": _location(finding.path, root, finding.span.line, finding.span.end_line),
+        "location": _location(finding.path, context.root, *context.file_lines(finding.path, finding.span)),
     }
 
 

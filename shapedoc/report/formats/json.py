@@ -1,6 +1,7 @@
 """``json``: the whole report for other tools, ``shapedoc-report/1``; ``schema.json`` beside this package states it.
 
-Lines and columns count from 1; ``end_column`` is the column after the last character.
+Lines and columns count from 1; ``end_column`` is the column after the last character. In a notebook, ``cell`` counts
+all cells from 1, and lines are those of the cell.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Report
 from shapedoc.core.fix import Fix
-from shapedoc.core.span import Span
-from shapedoc.report.context import Context
+from shapedoc.report.context import Context, Place
 from shapedoc.version import __version__
 
 __all__ = ["SCHEMA", "render"]
@@ -28,7 +28,7 @@ def render(report: Report, context: Context) -> Iterator[str]:
             "schema": SCHEMA,
             "tool": {"name": "shapedoc", "version": __version__},
             "files": report.files,
-            "findings": [_finding(finding) for finding in report.findings],
+            "findings": [_finding(finding, context) for finding in report.findings],
             "errors": [{"path": error.path, "message": error.message} for error in report.errors],
             "statistics": report.statistics,
         },
@@ -36,41 +36,42 @@ def render(report: Report, context: Context) -> Iterator[str]:
     )
 
 
-def _finding(finding: Finding) -> dict[str, Json]:
+def _finding(finding: Finding, context: Context) -> dict[str, Json]:
     return {
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
-        "path": finding.path,
-        "cell": finding.cell,
-        **_place(finding.span),
+        **_place(context.place(finding.path, finding.span)),
         "function": finding.function,
-        "message": finding.message,
+        "message": context.words(finding, finding.message),
         "tensor": finding.tensor,
         "actual": finding.actual,
         "expected": finding.expected,
         "labels": [
-            {"path": label.span.path or finding.path, **_place(label.span), "text": label.text}
+            {**_place(context.place(finding.path, label.span)), "text": context.words(finding, label.text)}
             for label in finding.labels
         ],
-        "why": finding.why,
-        "help": finding.help,
-        "fix": _fix(finding.fix, finding.path) if finding.fix else None,
+        "why": context.words(finding, finding.why),
+        "help": context.words(finding, finding.help),
+        "fix": _fix(finding.fix, finding.path, context) if finding.fix else None,
         "test": finding.test,
     }
 
 
-def _fix(fix: Fix, path: str) -> dict[str, Json]:
+def _fix(fix: Fix, path: str, context: Context) -> dict[str, Json]:
     return {
         "description": fix.description,
         "safety": fix.safety,
         "verified": fix.verified,
-        "edits": [{"path": edit.span.path or path, **_place(edit.span), "text": edit.text} for edit in fix.edits],
+        "edits": [{**_place(context.place(path, edit.span)), "text": edit.text} for edit in fix.edits],
     }
 
 
-def _place(span: Span) -> dict[str, Json]:
+def _place(place: Place) -> dict[str, Json]:
+    span = place.span
     return {
+        "path": place.path,
+        "cell": place.cell,
         "line": span.line,
         "column": span.column + 1,
         "end_line": span.end_line,

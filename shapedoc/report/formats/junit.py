@@ -47,7 +47,7 @@ def _file(suite: ElementTree.Element, path: str, findings: list[Finding], contex
     case = _case(suite, path, context.root)
     for finding in findings:
         if finding.severity != "note":
-            title = f"{finding.code} {finding.name}: {finding.message}"
+            title = f"{finding.code} {finding.name}: {context.words(finding, finding.message)}"
             _told(case, "failure", title, finding.code, _text(finding, context))
     notes = [_text(finding, context) for finding in findings if finding.severity == "note"]
     if notes:
@@ -64,9 +64,9 @@ def _told(case: ElementTree.Element, tag: str, title: str, kind: str, text: str)
 
 
 def _text(finding: Finding, context: Context) -> str:
-    head = f"{finding.severity}[{finding.code}] {finding.name}: {finding.message}"
-    shown = snippets(finding, context.text_of, PLAIN)
-    return "\n".join([head, *shown, *(f"{key}: {text}" for key, text in remarks(finding))])
+    head = f"{finding.severity}[{finding.code}] {finding.name}: {context.words(finding, finding.message)}"
+    shown = snippets(finding, context, PLAIN)
+    return "\n".join([head, *shown, *(f"{key}: {text}" for key, text in remarks(finding, context))])
 
 
 def _count(root: ElementTree.Element, suite: ElementTree.Element) -> None:

@@ -1,6 +1,8 @@
 """``sarif``: the Static Analysis Results Interchange Format, 2.1.0, which code scanning services read.
 
 Columns count characters (code points) from 1, and the end column is the one after the last, as the standard has it.
+A notebook's file is JSON: its regions are the lines of that file on which the code is written, the cell is a logical
+location, and no fix is described, since a reader would apply it to the JSON.
 Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 """
 
@@ -37,7 +39,7 @@ def render(report: Report, context: Context) -> Iterator[str]:
         "invocations": [_invocation(report, context.root)],
         "columnKind": "unicodeCodePoints",
         "results": [
-            _result(finding, mark, codes.index(finding.code), context.root)
+            _result(finding, mark, codes.index(finding.code), context)
             for finding, mark in fingerprints(report, context)
         ],
         "properties": {"files": report.files},
@@ -91,41 +93,57 @@ def _notification(error: FileError, root: str) -> dict[str, Json]:
     }
 
 
-def _result(finding: Finding, fingerprint: str, index: int, root: str) -> dict[str, Json]:
-    location: dict[str, Json] = {"physicalLocation": _physical(finding.path, finding.span, root)}
-    if finding.function:
-        location["logicalLocations"] = [{"fullyQualifiedName": finding.function, "kind": "function"}]
+def _result(finding: Finding, fingerprint: str, index: int, context: Context) -> dict[str, Json]:
+    location: dict[str, Json] = {"physicalLocation": _physical(finding.path, finding.span, context)}
+    if logical := _logical(finding, context):
+        location["logicalLocations"] = logical
     result: dict[str, Json] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": finding.severity,
-        "message": _message(told(finding)),
+        "message": _message(told(finding, context)),
         "locations": [location],
         "partialFingerprints": {"shapedocFinding/v1": fingerprint},
     }
     if finding.labels:
         result["relatedLocations"] = [
-            _related(number, label, finding.path, root) for number, label in enumerate(finding.labels, 1)
+            _related(number, label, finding, context) for number, label in enumerate(finding.labels, 1)
         ]
-    if finding.fix and finding.fix.edits and finding.fix.safety != "display":
-        result["fixes"] = [_fix(finding.fix, finding.path, root)]
-    if properties := _properties(finding):
+    in_notebook = context.place(finding.path, finding.span).cell is not None
+    if finding.fix and finding.fix.edits and finding.fix.safety != "display" and not in_notebook:
+        result["fixes"] = [_fix(finding.fix, finding.path, context.root)]
+    if properties := _properties(finding, context):
         result["properties"] = properties
     return result
 
 
-def _related(number: int, label: Label, path: str, root: str) -> dict[str, Json]:
-    location: dict[str, Json] = {"id": number, "physicalLocation": _physical(label.span.path or path, label.span, root)}
-    return {**location, "message": _message(label.text)} if label.text else location
+def _logical(finding: Finding, context: Context) -> list[Json]:
+    """The cell of a notebook and the function in which a finding lies."""
+    cell = context.place(finding.path, finding.span).cell
+    logical: list[Json] = []
+    if cell is not None:
+        logical.append({"name": f"cell {cell}", "kind": "module"})
+    if finding.function:
+        logical.append({"fullyQualifiedName": finding.function, "kind": "function"})
+    return logical
 
 
-def _properties(finding: Finding) -> dict[str, Json]:
+def _related(number: int, label: Label, finding: Finding, context: Context) -> dict[str, Json]:
+    location: dict[str, Json] = {"id": number, "physicalLocation": _physical(finding.path, label.span, context)}
+    text = context.words(finding, label.text)
+    return {**location, "message": _message(text)} if text else location
+
+
+def _properties(finding: Finding, context: Context) -> dict[str, Json]:
+    place = context.place(finding.path, finding.span)
     stated: dict[str, Json] = {
         "tensor": finding.tensor,
         "actual": finding.actual,
         "expected": finding.expected,
         "test": finding.test,
-        "cell": finding.cell,
+        "cell": place.cell,
+        "cellLine": None if place.cell is None else place.span.line,
+        "cellColumn": None if place.cell is None else place.span.column + 1,
     }
     return {key: value for key, value in stated.items() if value not in ("", None)}
 
@@ -146,8 +164,12 @@ def _fix(fix: Fix, path: str, root: str) -> dict[str, Json]:
     }
 
 
-def _physical(path: str, span: Span, root: str) -> dict[str, Json]:
-    return {"artifactLocation": _artifact(path, root), "region": _region(span)}
+def _physical(path: str, span: Span, context: Context) -> dict[str, Json]:
+    place = context.place(path, span)
+    first, last = context.file_lines(path, span)
+    whole: dict[str, Json] = {"startLine": first, "endLine": last}
+    region = _region(span) if place.cell is None else whole
+    return {"artifactLocation": _artifact(place.path, context.root), "region": region}
 
 
 def _artifact(path: str, root: str) -> dict[str, Json]:
