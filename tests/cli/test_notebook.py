@@ -12,7 +12,7 @@ _CODE, _TEXT = "code", "markdown"
 
 def _notebook(*cells: tuple[str, str], language: str = "python") -> str:
     """A notebook as Jupyter writes it."""
-    listed = [
+    listed: list[dict[str, object]] = [
         {"cell_type": kind, "metadata": {}, "source": source.splitlines(keepends=True)}
         | ({"execution_count": None, "outputs": []} if kind == _CODE else {})
         for kind, source in cells

@@ -161,7 +161,9 @@ def test_any_edits_change_the_sources_as_they_change_the_text(seed: int) -> None
     ]
     sources = [source if _parses(source) else "x = 1\ny = 2\nz = 3" for source in sources]
     listed = [split_lines(source) if draw.random() < 0.7 else source for source in sources]
-    document = {"cells": [{"cell_type": "code", "metadata": {}, "source": source} for source in listed]}
+    document: dict[str, list[dict[str, object]]] = {
+        "cells": [{"cell_type": "code", "metadata": {}, "source": source} for source in listed]
+    }
     written = json.dumps(document, indent=draw.choice([None, 1, 2]), ensure_ascii=draw.random() < 0.5)
     notebook = Notebook(written)
     cell = draw.choice([cell for cell in notebook.cells if cell.source] or notebook.cells)
