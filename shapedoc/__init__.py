@@ -5,20 +5,27 @@ Importing this package loads neither torch nor libcst; public names load on firs
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from shapedoc.version import __version__
 
 if TYPE_CHECKING:
     from shapedoc.core.prompts import prompt_names, prompt_text
+    from shapedoc.runtime.behave import behave
 
-__all__ = ["__version__", "prompt_names", "prompt_text"]
+__all__ = ["__version__", "behave", "prompt_names", "prompt_text"]
+
+# Where each public name lives.
+_HOMES = {
+    "behave": "shapedoc.runtime.behave",
+    "prompt_names": "shapedoc.core.prompts",
+    "prompt_text": "shapedoc.core.prompts",
+}
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use."""
-    if name in ("prompt_names", "prompt_text"):
-        from shapedoc.core import prompts
-
-        return getattr(prompts, name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'shapedoc' has no attribute {name!r}")
