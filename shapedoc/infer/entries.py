@@ -152,7 +152,16 @@ class Walk:
         return run
 
     def _entry(self, name: str, run: Runner, sizes: Sizes) -> None:
-        """Walk an entry, starting from what is known of `sizes`, until another walk would see nothing new."""
+        """Walk an entry; what was doubted because it rests on a statement counts where it shows without one too."""
+        m = self.m
+        start = len(m.trace.events)
+        self._walks(run, sizes)
+        if m.doubted and m.sources.comments:
+            self._without_statements(run, sizes, start)
+        m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+
+    def _walks(self, run: Runner, sizes: Sizes) -> None:
+        """Walk, starting from what is known of `sizes`, until another walk would see nothing new."""
         m = self.m
         symbols: dict[str, Symbolic] = {}
         start, stated, unknown = len(m.trace.events), len(m.trace.stated), dict(m.trace.unknown)
@@ -174,7 +183,25 @@ class Walk:
             if now == known or not _clearer(m, start):
                 break
             known = now
-        m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+
+    def _without_statements(self, run: Runner, sizes: Sizes, start: int) -> None:
+        """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
+        m = self.m
+        events, learnt, unknown, sources = m.trace.events[start:], m.sizes, dict(m.trace.unknown), m.sources
+        doubted = m.doubted
+        del m.trace.events[start:]
+        m.sources = replace(sources, comments=False)
+        try:
+            self._walks(run, sizes)
+        finally:
+            m.sources = sources
+        found = {(e.span, p.kind) for e in m.trace.events[start:] for p in e.problems}
+        m.trace.events[start:] = events
+        m.trace.unknown, m.sizes = unknown, learnt
+        for index, problem in doubted:
+            event = m.trace.events[index]
+            if (event.span, problem.kind) in found:
+                event.problems = (*event.problems, problem)
 
 
 def _clearer(m: Machine, start: int) -> bool:

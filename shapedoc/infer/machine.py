@@ -93,6 +93,7 @@ class Machine(Recorder):
         self.steps = 0
         self.spoilt = set()
         self.tentative = set()
+        self.doubted = []
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:

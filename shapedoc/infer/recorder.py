@@ -49,6 +49,8 @@ class Recorder:
         # Events whose rank is that of one branch only, nothing being known in another, or is but stated, and all that
         # came of them.
         self.tentative: set[int] = set()
+        # Problems that were not recorded because they rest on what the author states, and the events (by index).
+        self.doubted: list[tuple[int, Problem]] = []
 
     @property
     def function(self) -> str:
@@ -102,12 +104,8 @@ class Recorder:
         tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
         if self.described and not tentative:
             tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
-        if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
-            problems = ()
-        if spoilt:
-            problems = ()  # A consequence of one that has been reported.
-        if problems and (self.described or tentative):
-            problems = undoubted(problems, operands, self.described, tentative=tentative)
+        if problems and (spoilt or tentative or self.described):
+            problems = self._certain(problems, operands, spoilt=spoilt, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
@@ -120,6 +118,19 @@ class Recorder:
         if tentative:
             self.tentative.add(event.index)
         return result
+
+    def _certain(
+        self, problems: tuple[Problem, ...], operands: tuple[Operand, ...], *, spoilt: bool, tentative: bool
+    ) -> tuple[Problem, ...]:
+        """The problems that do not rest on a statement or on one branch alone; the others are kept as doubted."""
+        if spoilt:
+            return ()  # A consequence of one that has been reported.
+        if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
+            sure: tuple[Problem, ...] = ()
+        else:
+            sure = undoubted(problems, operands, self.described, tentative=tentative)
+        self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
+        return sure
 
     def _set_apart(self, event: Event) -> None:
         """The sizes that the author lists as the axes of one tensor are different quantities.

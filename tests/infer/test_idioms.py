@@ -373,6 +373,19 @@ def test_what_comes_of_a_stated_rank_is_no_evidence_against_the_code_either() ->
     assert problems(program) == []
 
 
+def test_what_shows_without_a_statement_counts_beside_one_too() -> None:
+    program = """
+        import torch
+
+        def attend(query, memory):
+            # query: (batch_size, d)
+            scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+            weights = scores.softmax(dim=-1)
+            return torch.bmm(weights, memory)
+        """
+    assert problems(program) == problems(program.replace("query: (batch_size, d)", "")) == [(8, "wrong-rank")]
+
+
 def test_what_a_batch_is_unpacked_into_has_no_shape_in_common() -> None:
     program = """
         import torch
