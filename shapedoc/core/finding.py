@@ -19,7 +19,8 @@ class Finding:
 
     ``span`` stands on the fault; the place where it shows is a label. ``actual`` and ``expected`` are shapes
     in the user's own names, such as ``(batch_size, T_enc)``. In a notebook, spans count the lines of all its code
-    cells together.
+    cells together. ``reached``, where the fault stands in a file that the analysed one imports, is the call in the
+    analysed file that leads to it.
     """
 
     code: str
@@ -38,6 +39,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     fix: Fix | None = None
     test: str | None = None
+    reached: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

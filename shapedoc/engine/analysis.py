@@ -9,6 +9,7 @@ from shapedoc.cache import ABSENT
 from shapedoc.core.finding import FileError, Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
+from shapedoc.engine.elsewhere import Comment, named_labels, not_silenced
 from shapedoc.engine.own import syntax_error, unused_suppression
 from shapedoc.engine.request import Settings
 from shapedoc.infer import Sources
@@ -28,12 +29,17 @@ _GRAVITY: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 @dataclass(slots=True)
 class Analysis:
-    """What one text gave; `inputs` holds the digests of other files that were read for it."""
+    """What one text gave.
+
+    `inputs` holds the digests of other files that were read for it, `silencing` the comments in them that silenced
+    something.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     error: FileError | None = None
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
+    silencing: list[Comment] = field(default_factory=list)
 
 
 def analyse(path: str, text: str, settings: Settings) -> Analysis:
@@ -53,9 +59,10 @@ def analyse(path: str, text: str, settings: Settings) -> Analysis:
     if not settings.screen:
         module = _concrete(text) or module
     seen, findings = _look(module, path, text, settings)
+    findings, elsewhere = not_silenced(named_labels(findings, path), path)
     kept, unused = parse_suppressions(module.comments).split(findings, module)
     kept += [unused_suppression(path, suppression) for suppression in unused]
-    return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs))
+    return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs), elsewhere)
 
 
 def trace(path: str, text: str, settings: Settings) -> Trace:

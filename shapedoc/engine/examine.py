@@ -9,6 +9,7 @@ from pathlib import Path
 from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding
 from shapedoc.core.text import split_lines
+from shapedoc.engine.elsewhere import Comment
 from shapedoc.engine.faults import internal_error
 from shapedoc.engine.own import reads_like_python_2, syntax_error
 from shapedoc.engine.request import Settings
@@ -45,7 +46,8 @@ class Examined:
     """What one file gave: findings before selection, or why there are none.
 
     ``lines`` counts the lines read, ``analysed`` says whether they name a tensor library, ``unknown`` counts
-    operations that could not be followed, ``inputs`` holds the digests of other files that were read.
+    operations that could not be followed, ``inputs`` holds the digests of other files that were read, ``silencing``
+    the comments in them that silenced something.
     """
 
     path: str
@@ -55,6 +57,7 @@ class Examined:
     analysed: bool = False
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
+    silencing: list[Comment] = field(default_factory=list)
 
 
 def read(task: Task) -> Source | FileError:
@@ -92,7 +95,9 @@ def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examin
         return Examined(pending.path, error=FileError(pending.path, internal_error(problem)))
     lines = len(split_lines(pending.text))
     findings = [*analysis.findings, *pending.broken]
-    examined = Examined(pending.path, findings, analysis.error, lines, True, analysis.unknown, analysis.inputs)
+    examined = Examined(
+        pending.path, findings, analysis.error, lines, True, analysis.unknown, analysis.inputs, analysis.silencing
+    )
     if cache and examined.error is None:
         cache.put(_key(pending, settings, cache), _to_plain(examined), examined.inputs)
     return examined
@@ -116,16 +121,19 @@ def _to_plain(examined: Examined) -> dict[str, object]:
     return {
         "findings": [finding_to_plain(finding) for finding in examined.findings],
         "unknown": examined.unknown,
+        "silencing": examined.silencing,
     }
 
 
 def _from_plain(pending: Pending, data: object) -> Examined | None:
     match data:
-        case {"findings": [*findings], "unknown": dict(unknown)}:
+        case {"findings": [*findings], "unknown": dict(unknown), "silencing": [*silencing]}:
             try:
                 found = [finding_from_plain(finding) for finding in findings]
             except NotStored:
                 return None
-            return Examined(pending.path, found, None, len(split_lines(pending.text)), True, unknown)
+            comments = [(str(path), int(line)) for path, line in silencing]
+            lines = len(split_lines(pending.text))
+            return Examined(pending.path, found, None, lines, True, unknown, silencing=comments)
         case _:
             return None

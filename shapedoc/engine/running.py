@@ -15,7 +15,8 @@ from shapedoc.engine.examine import Examined, Task, read
 from shapedoc.engine.pool import examine_all
 from shapedoc.engine.request import Request, RequestError, Settings, StandardInput
 from shapedoc.engine.selection import Selection
-from shapedoc.rules import all_rules
+from shapedoc.engine.spelling import Spelling
+from shapedoc.rules import all_rules, sd902
 from shapedoc.source.discover import discover
 from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
@@ -37,7 +38,14 @@ def run(request: Request) -> Report:
     named = [*request.paths, *([Path(request.stdin.name)] if request.stdin else [])]
     settings = replace(request.settings, roots=_roots(named, request.config.root))
     examined = examine_all(tasks, settings, folder, request.jobs)
-    findings = _once(finding for one in examined for finding in sorted(selection.told(one.findings), key=_place))
+    spelled = Spelling(one.path for one in examined)
+    silencing = {(realpath(path), line) for one in examined for path, line in one.silencing}
+    findings = _once(
+        spelled.finding(finding)
+        for one in examined
+        for finding in sorted(selection.told(one.findings), key=_place)
+        if not (finding.code == sd902.RULE.code and (realpath(finding.path), finding.span.line) in silencing)
+    )
     return Report(
         files=sum(one.error is None for one in examined),
         findings=findings,

@@ -44,6 +44,7 @@ def finding_from_plain(data: object) -> Finding:
             "notes": [*notes],
             "fix": fix,
             "test": None | str() as test,
+            "reached": reached,
         }:
             return Finding(
                 code,
@@ -62,6 +63,7 @@ def finding_from_plain(data: object) -> Finding:
                 notes=tuple(str(note) for note in notes),
                 fix=_fix(fix),
                 test=test,
+                reached=None if reached is None else _span(reached),
             )
         case _:
             raise NotStored("not a finding")

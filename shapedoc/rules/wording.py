@@ -49,6 +49,7 @@ def finding(
         help,
         notes,
         fix,
+        reached=next((call.span for call in event.calls if not call.span.path), None) if where.path else None,
     )
 
 

@@ -53,8 +53,9 @@ class Suppressions:
 
         A comment counts for a finding on the line where its span starts, or on the first or last line of the
         statement there (for a compound statement, of its header). A finding's span may end on a later line of that
-        statement, and a comment counts there too. `checked` holds codes and names of the rules that ran: a comment
-        about others is not called unused. ``noqa`` never is, since other tools read it as well.
+        statement, and a comment counts there too. A finding in an imported file counts where it is reached. `checked`
+        holds codes and names of the rules that ran: a comment about others is not called unused. ``noqa`` never is,
+        since other tools read it as well.
         """
         if not self.by_line:
             return list(findings), []
@@ -79,8 +80,9 @@ class Suppressions:
 
 def _lines(finding: Finding, lines: StatementLines) -> list[int]:
     """The lines on which a comment may silence a finding."""
-    first, last = lines.of(finding.span.line)
-    return sorted({finding.span.line, first, last} | ({finding.span.end_line} & set(range(first, last + 1))))
+    span = finding.reached or finding.span
+    first, last = lines.of(span.line)
+    return sorted({span.line, first, last} | ({span.end_line} & set(range(first, last + 1))))
 
 
 def skips_file(comments: Sequence[Comment]) -> bool:

@@ -40,7 +40,7 @@ _FINDING = st.builds(
     st.lists(_TEXT, max_size=2).map(tuple),
     st.none() | _FIX,
     st.none() | _TEXT,
-    st.none() | st.integers(0, 9),
+    st.none() | _SPAN,
 )
 
 
