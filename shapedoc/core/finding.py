@@ -20,7 +20,8 @@ class Finding:
     ``span`` stands on the fault; the place where it shows is a label. ``actual`` and ``expected`` are shapes
     in the user's own names, such as ``(batch_size, T_enc)``. In a notebook, spans count the lines of all its code
     cells together. ``reached``, where the fault stands in a file that the analysed one imports, is the call in the
-    analysed file that leads to it.
+    analysed file that leads to it. ``follows``: it was read from what comes of operands that do not fit, which another
+    finding tells.
     """
 
     code: str
@@ -40,6 +41,7 @@ class Finding:
     fix: Fix | None = None
     test: str | None = None
     reached: Span | None = None
+    follows: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,8 @@ class Event:
     for building one and "torch.nn.Linear.forward" for calling it, "phi" where branches or loop rounds meet).
     target: the name that the result is assigned to, if it is at once. calls: the calls of the author's own functions
     that it lies in, outermost first. loops: (loop, round) of every loop around it. branch: the branches around it.
-    sizes: what was known then. shape: of the result, if it is a tensor.
+    sizes: what was known then. shape: of the result, if it is a tensor. spoilt: it uses what came of operands that did
+    not fit, so that what is wrong with it follows from that.
     """
 
     index: int
@@ -105,6 +106,7 @@ class Event:
     branch: tuple[int, ...] = ()
     sizes: Sizes | None = None
     shape: Shape | None = None
+    spoilt: bool = False
 
     @property
     def short(self) -> str:

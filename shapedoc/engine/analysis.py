@@ -75,7 +75,13 @@ def trace(path: str, text: str, settings: Settings) -> Trace:
 
 def _look(module: ir.Module, path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]]:
     seen = _infer(module, path, text, settings)
-    return seen, _once(finding for rule in all_rules() for finding in rule.check(seen))
+    return seen, _causes(_once(finding for rule in all_rules() for finding in rule.check(seen)))
+
+
+def _causes(findings: list[Finding]) -> list[Finding]:
+    """The findings without those that only follow from another: one fault, told once."""
+    causes = [finding for finding in findings if not finding.follows and finding.severity != "note"]
+    return [finding for finding in findings if not finding.follows] if causes else findings
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

@@ -110,7 +110,7 @@ class Recorder:
         if lost:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
-        event.problems, event.lost = problems, lost
+        event.problems, event.lost, event.spoilt = problems, lost, spoilt
         if event.short in _LAID_OUT:
             self._set_apart(event)
         if spoilt or any(_spoils(p) for p in problems):

@@ -16,6 +16,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor
 from shapedoc.rules.flow import axis_at, graph, shape_at
+from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import text_of
 
 __all__ = [
@@ -163,14 +164,6 @@ def is_constant(axis: Axis | None) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _places(trace: Trace) -> dict[tuple[str, Span], list[Event]]:
-    found: dict[tuple[str, Span], list[Event]] = {}
-    for event in trace.events:
-        found.setdefault((event.op, event.span), []).append(event)
-    return found
-
-
-@lru_cache(maxsize=2)
 def _entries(trace: Trace) -> list[tuple[int, int, str]]:
     return [(start, stop, name) for name, start, stop, _ in trace.entries]
 
@@ -180,11 +173,6 @@ def _entry_of(trace: Trace, event: Event) -> str | None:
         if start <= event.index < stop:
             return name
     return None
-
-
-def twins(trace: Trace, event: Event) -> list[Event]:
-    """The other walks over the same operation."""
-    return [e for e in _places(trace).get((event.op, event.span), []) if e is not event]
 
 
 def clearest(trace: Trace, event: Event, problem: Problem) -> tuple[Event, Problem]:

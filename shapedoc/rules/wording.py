@@ -9,6 +9,7 @@ from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Layer, Tensor
+from shapedoc.rules.walks import is_consequence
 
 __all__ = ["call_labels", "finding", "label", "made_by", "named", "severity_of", "shape_text", "text_of"]
 
@@ -50,6 +51,7 @@ def finding(
         notes,
         fix,
         reached=next((call.span for call in event.calls if not call.span.path), None) if where.path else None,
+        follows=is_consequence(trace, event),
     )
 
 

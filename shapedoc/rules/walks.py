@@ -1,0 +1,28 @@
+"""The walks over the same operation: code is walked by itself, and again wherever it is called."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Trace
+
+__all__ = ["is_consequence", "twins"]
+
+
+@lru_cache(maxsize=2)
+def _places(trace: Trace) -> dict[tuple[str, Span], list[Event]]:
+    found: dict[tuple[str, Span], list[Event]] = {}
+    for event in trace.events:
+        found.setdefault((event.op, event.span), []).append(event)
+    return found
+
+
+def twins(trace: Trace, event: Event) -> list[Event]:
+    """The other walks over the same operation."""
+    return [e for e in _places(trace).get((event.op, event.span), []) if e is not event]
+
+
+def is_consequence(trace: Trace, event: Event) -> bool:
+    """Whether some walk has the operation use what came of operands that did not fit."""
+    return event.spoilt or any(e.spoilt for e in _places(trace).get((event.op, event.span), ()))
