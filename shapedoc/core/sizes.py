@@ -166,6 +166,8 @@ class Sizes:
                 if sym.value is not None and other.value is None and other.sym is not None and other.sym.flexible:
                     continue  # bind the one without a number to the one that has one
                 return self.bind(sym, other)
+        if self._solve_divided(a, b) or self._solve_divided(b, a):
+            return True
         difference = a - b
         for monomial, coefficient in difference.terms:
             if len(monomial) == 1 and monomial[0].flexible and coefficient in (1, -1):
@@ -186,6 +188,21 @@ class Sizes:
                         quotient = other.divide(Dim({tuple(left): coefficient}))
                         if quotient is not None:
                             return self.bind(sym, quotient)
+        return False
+
+    def _solve_divided(self, a: Dim, b: Dim) -> bool:
+        """Learn that `a`, an unknown size of which a quotient has been taken, is `b`: the quotient is b's."""
+        if b.const is not None or len(a.terms) != 1:
+            return False
+        for floor in list(self._floors.values()):
+            part = floor.quotient.sym
+            if floor.of is None or not floor.of.flexible or part is None or self.resolve(floor.size) != a:
+                continue
+            divisor = floor.size.divide(Dim.of(part))
+            if divisor is None or part in self.bindings or part in b.syms:
+                continue
+            quotient = self.floordiv(b, divisor)
+            return part not in quotient.syms and self.bind(part, quotient)
         return False
 
     def bind(self, sym: Sym, dim: Dim) -> bool:

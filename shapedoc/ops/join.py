@@ -86,11 +86,8 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     if rank == 0:
         at.fail("mismatched-join", [like], why="rank", wanted="at least 1", got="0")
     for tensor in tensors:
-        own = at.shape(tensor).rank
-        if rank is not None and own is None:
-            at.need_rank(tensor, rank)
-        elif rank is not None and own != rank:
-            at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=str(own))
+        if rank is not None:
+            _need_rank(at, tensor, like, rank)
     place = position(at, like, dim)
     if place is None:
         return at.unknown(like, kind=kind, more=0)
@@ -107,6 +104,16 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
         else:
             items.append(_sum_of(at, column, open_) if i == place else _common(at, tensors, i, column))
     return at.tensor(items, like, kind=kind)
+
+
+def _need_rank(at: OpContext, tensor: Tensor, like: Tensor, rank: int) -> None:
+    """A part of a join has as many axes as the others; where that is not known, it is learnt."""
+    shape = at.shape(tensor)
+    known = len(shape.items) - (shape.run is not None)
+    if known > rank or (shape.run is None and known < rank):
+        got = str(known) if shape.run is None else f"{known} or more"
+        at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
+    at.need_rank(tensor, rank)
 
 
 def _alike(a: Shape, b: Shape) -> bool:
@@ -184,11 +191,8 @@ def stack(at: OpContext, tensors: Value, dim: int = 0) -> Value:
     like = _longest(at, found)
     rank = at.shape(like).rank
     for tensor in found:
-        own = at.shape(tensor).rank
-        if rank is not None and own is None:
-            at.need_rank(tensor, rank)
-        elif rank is not None and own != rank:
-            at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=str(own))
+        if rank is not None:
+            _need_rank(at, tensor, like, rank)
     if open_ is None:
         count = at.axis(len(found))
     else:

@@ -181,7 +181,11 @@ def _solved(at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[
     if all(axis.dim != _ANY for axis in wanted):
         if _taken_for_one(have, need, old, wanted):
             return list(wanted), Sameness(Kind.UNKNOWN, Strength.NONE)
-        return list(wanted), at.meet(have, need)
+        sameness = at.meet(have, need)
+        if sameness.kind is Kind.ONLY_IF and ONE in (have, need):
+            # All that is left over is a whole axis more on one side.
+            sameness = at.sizes.compare(product(old), product(wanted))
+        return list(wanted), sameness
     rest, sameness = _missing(at, have, need)
     return [Axis(rest, visible=rest == ONE) if a.dim == _ANY else a for a in wanted], sameness
 

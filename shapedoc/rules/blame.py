@@ -15,7 +15,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor
-from shapedoc.rules.flow import axis_at, graph, shape_at
+from shapedoc.rules.flow import SHAPING, axis_at, graph, shape_at
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import text_of
 
@@ -27,6 +27,7 @@ __all__ = [
     "constructed",
     "faulty_call",
     "is_constant",
+    "laid_out",
     "layer_of",
     "operand_of",
     "outside",
@@ -288,3 +289,17 @@ def outside(trace: Trace, event: Event, operand: Operand | None, call: Call) -> 
             return made
         made = g.main_source(made)
     return None
+
+
+def laid_out(trace: Trace, event: Event, operand: Operand | None) -> Span | None:
+    """Where a variable got the axes that it has: the layout that its assignment writes, in the same function.
+
+    The operand itself where it is written out, or where something else than a layout made it.
+    """
+    if operand is None or operand.span is None or operand.span.path:
+        return operand.span if operand is not None else None
+    made = graph(trace).producer(operand.value)
+    if made is None or made.short not in SHAPING or made.short == "phi" or made.span.path:
+        return operand.span
+    named = made.target and made.target == trace.source(operand.span)
+    return made.span if named and [c.id for c in made.calls] == [c.id for c in event.calls] else operand.span

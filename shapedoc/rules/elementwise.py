@@ -201,7 +201,8 @@ def _namesake(event: Event, low: Shape, high: Shape, back: int) -> int | None:
     """Where in `high` the author gives the name of the axis of `low` at `back`."""
     sizes = event.sizes
     sym = sizes.resolve(low.axes[back].dim).sym if sizes is not None else None
-    if sizes is None or sym is None or not sym.name:
+    beside = sizes.resolve(high.axes[back].dim).sym if sizes is not None else None
+    if sizes is None or sym is None or not sym.name or (beside is not None and beside.name == sym.name):
         return None
     for place in range(-len(high.axes), 0):
         other = sizes.resolve(high.axes[place].dim).sym

@@ -122,7 +122,7 @@ def _found(pair: _Pair, severity: Severity) -> Finding:
 def _title(pair: _Pair) -> str:
     name = pair.event.short
     if pair.problem.detail.get("why") == "rank":
-        counts = f"{len(pair.shape.items)} and {len(pair.theirs.items)}"
+        counts = f"{pair.problem.detail.get('got', '?')} and {pair.problem.detail.get('wanted', '?')}"
         return f"`{name}` needs equal numbers of axes, got {counts}"
     a, b = _axes(pair)
     sizes = f"{quoted(pair.event, b)} and {quoted(pair.event, a)}"
@@ -141,7 +141,7 @@ def _rank(pair: _Pair) -> _Cure:
     """One lacks an axis, or the other kept one of size 1: what takes the result says which."""
     low = pair if len(pair.shape.items) < len(pair.theirs.items) else pair.swapped()
     high = low.swapped()
-    ones = [i for i, axis in enumerate(high.shape.axes) if axis.dim.const == 1]
+    ones = [i for i, axis in enumerate(high.shape.prefix) if axis.dim.const == 1]
     users = {e.short for e in graph(pair.trace).users[pair.event.index]}
     if len(ones) == 1 and any(short.endswith("Cell.forward") for short in users):
         return _Cure(high, None, f"{high.text(high.operand)}.squeeze({ones[0]})")
@@ -159,6 +159,8 @@ def _rank(pair: _Pair) -> _Cure:
 def _missing_place(low: _Pair) -> int | None:
     """Where one new axis, which is not the joined one, makes the others agree."""
     ours, theirs = low.shape.axes, low.theirs.axes
+    if low.shape.run is not None or low.theirs.run is not None:
+        return None
     if len(theirs) != len(ours) + 1:
         return None
     dim = low.event.value("dim")

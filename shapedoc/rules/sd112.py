@@ -9,7 +9,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Int
-from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
+from shapedoc.rules.blame import axis_of, clearest, faulty_call, laid_out, layer_of, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -68,7 +68,7 @@ def _found(m: _Mask, severity: Severity) -> Finding:
     return finding(
         m.trace,
         m.event,
-        call.span if call is not None else m.operand.span,
+        call.span if call is not None else laid_out(m.trace, m.event, m.operand),
         code=RULE.code,
         name=RULE.name,
         severity=severity,

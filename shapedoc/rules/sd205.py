@@ -15,8 +15,10 @@ from shapedoc.rules.masks import masks
 from shapedoc.rules.outer import Outer, outers
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd201 import one_inserted
+from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -100,7 +102,7 @@ def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
     meaning = masks(trace).of(sink.mask.value)
     softmax = _normalised(trace, sink)
     shape = shape_at(sink.event, sink.mask)
-    if softmax is None or softmax.axis is None or shape is None:
+    if softmax is None or softmax.axis is None or shape is None or _is_wrong_itself(trace, softmax):
         return
     if meaning is not None and meaning.kind != "padding":
         return
@@ -116,6 +118,15 @@ def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
         return
     if _is_sole(trace, sink, softmax, place):
         yield _useless(trace, sink, softmax, place, meaning is not None)
+
+
+def _is_wrong_itself(trace: Trace, softmax: Softmax) -> bool:
+    """Whether it is the softmax that runs over another axis than the keys: one of size 1, or one that is not summed."""
+    axis = softmax.axis
+    if axis is None or axis.dim == ONE:
+        return True
+    found = list(uses(graph(trace), softmax))
+    return not any(is_right(use, axis) for use in found) and any(wrong_use(softmax, use) for use in found)
 
 
 def _place(shape: Shape | None, axis: Axis) -> int | None:

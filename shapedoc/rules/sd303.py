@@ -34,12 +34,13 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
     first, second = pair.first, pair.second
     severity: Severity = "error" if pair.fed_back else "warning"
     if not first.given and not second.given:
-        yield _found(trace, second, second.event.span, "no state goes into", "starts from zero", severity, ())
+        place = _step_span(first, second) or second.event.span
+        yield _found(trace, second, place, "no state goes into", "starts from zero", severity, ())
         return
     made = {s.key for s in second.hidden if s.kind == "cell"}
     if first.event.index in made or any(s.kind == "unknown" for s in first.hidden | second.hidden):
         return
-    place = _state_span(second) or second.event.span
+    place = _step_span(first, second) or _state_span(second) or second.event.span
     if first.hidden and first.hidden == second.hidden and _same_tensors(first, second):
         yield _found(trace, second, place, "the same state goes into", "starts from the same state", severity, ())
         return
@@ -74,6 +75,14 @@ def _fresh(g: Graph, cell: Cell) -> Event | None:
 def _state_span(cell: Cell) -> Span | None:
     operand = cell.event.operand("hx")
     return operand.span if operand is not None else None
+
+
+def _step_span(first: Cell, second: Cell) -> Span | None:
+    """The call of the author's own function that the loop makes for a step, where the cell lies inside of it."""
+    for one, other in zip(first.event.calls, second.event.calls, strict=False):
+        if one.id != other.id:
+            return other.span if other.span.line and not other.span.path else None
+    return None
 
 
 def _left_out(trace: Trace, attention: Attention) -> Iterator[Finding]:

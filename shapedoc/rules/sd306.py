@@ -55,7 +55,7 @@ def _exchanged(trace: Trace, cell: Cell, source: Cell) -> Finding:
     return finding(
         trace,
         source.event,
-        source.event.span if cell.event.span == source.event.span else (state.span if state is not None else None),
+        source.event.span if cell.event.span == source.event.span else _paired(cell, source),
         code=RULE.code,
         name=RULE.name,
         severity="error",
@@ -69,6 +69,18 @@ def _exchanged(trace: Trace, cell: Cell, source: Cell) -> Finding:
         why="both have one shape, so nothing raises; the cell state has no bound, and the gates work on the wrong one",
         help="unpack `h, c = ...` and pass `(h, c)`",
     )
+
+
+def _paired(cell: Cell, source: Cell) -> Span | None:
+    """Where the two were put in the wrong order: the call in the function that got them from the LSTM."""
+    inside = {call.id for call in source.event.calls}
+    shared = 0
+    while shared < len(cell.event.calls) and cell.event.calls[shared].id in inside:
+        shared += 1
+    if shared < len(cell.event.calls) and not cell.event.calls[shared].span.path:
+        return cell.event.calls[shared].span
+    state = cell.event.operand("hx")
+    return state.span if state is not None else None
 
 
 def _queried(trace: Trace, cell: Cell, place: Span, query: str) -> Finding:

@@ -16,7 +16,7 @@ from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmax
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
 
-__all__ = ["RULE", "wrong_use"]
+__all__ = ["RULE", "is_right", "wrong_use"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:

@@ -49,6 +49,9 @@ def _joined_state(trace: Trace, event: Event) -> Finding | None:
     shape = shape_at(event, operand)
     if operand is None or source is None or shape is None or event.sizes is None or len(shape.axes) < 2:
         return None
+    result = result_shape(event)
+    if result is not None and any(a.same(shape.axes[1]) for a in result.axes):
+        return None  # the batch is left alone
     text, actual = text_of(trace, operand), shape_text(event, shape)
     count = event.sizes.show(shape.axes[0].dim)
     helped = f"torch.cat((h[-2], h[-1]), dim=-1), or {text}.transpose(0, 1).reshape(...)"

@@ -120,7 +120,7 @@ def _widens(event: Event, ours: Operand, theirs: Operand) -> bool:
 def uses(g: Graph, softmax: Softmax) -> Iterator[Use]:
     """Every product and sum in which the weights meet values; learned maps and other weights are no values."""
     for user, current in followed(g, softmax):
-        if user.short not in PRODUCTS:
+        if user.short not in PRODUCTS or any(p.kind == "wrong-rank" for p in user.problems):
             continue
         for operand in tensor_operands(user):
             found = contraction(user, operand) if g.producer(operand.value) is current else None
