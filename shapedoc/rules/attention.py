@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, tensor_operands
-from shapedoc.rules.flow import SHAPING, Graph, shape_at
+from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
 from shapedoc.rules.softmaxes import Softmax
 
 __all__ = ["LINEAR", "NONLINEAR", "Score", "score_of"]
@@ -29,6 +30,7 @@ NONLINEAR = names(
 # Linear in its first operand.
 LINEAR = names("Linear.forward linear Conv1d.forward Conv2d.forward Dropout.forward dropout Identity.forward")
 _PLAIN = SHAPING - {"stack", "phi"}
+_STRETCHES = names("expand expand_as repeat tile broadcast_to repeat_interleave")
 _MASKS = names("masked_fill where masked_fill_ nan_to_num")
 
 
@@ -175,13 +177,36 @@ def _parts(g: Graph, event: Event, operands: list[Operand], axis: Axis, bent: bo
 
 def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None:
     """Whether an operand differs along the key axis: whether it had that axis before it was stretched to it."""
+    place = _place(result_shape(event), axis)
+    if place is not None and _is_one(shape_at(event, operand), place):
+        return False
     for _ in range(60):
         source = g.producer(operand.value)
         inner = tensor_operands(source) if source is not None else []
         if source is None or source.short == "phi" or source.short not in SHAPING | LINEAR or not inner:
             break
+        place = _place(result_shape(source), axis)
+        if source.short in _STRETCHES and place is not None and _is_one(shape_at(source, inner[0]), place):
+            return False
         event, operand = source, inner[0]
     return _has(shape_at(event, operand), axis)
+
+
+def _place(shape: Shape | None, axis: Axis) -> int | None:
+    """Where the axis stands, from the right."""
+    if shape is None:
+        return None
+    found = [i - len(shape.suffix) for i, a in enumerate(shape.suffix) if a.ids <= axis.ids]
+    return found[-1] if found else None
+
+
+def _is_one(shape: Shape | None, place: int) -> bool:
+    """Whether a shape has size 1 at a place from the right, or ends before it."""
+    if shape is None:
+        return False
+    if -place <= len(shape.suffix):
+        return shape.suffix[place].dim == ONE
+    return shape.rank is not None
 
 
 def _has(shape: Shape | None, axis: Axis) -> bool | None:

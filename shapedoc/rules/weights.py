@@ -12,6 +12,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
 from shapedoc.rules.softmaxes import Softmax, denominator
+from shapedoc.rules.walks import twins
 
 __all__ = ["Use", "Weighted", "followed", "is_mask", "uses", "weighted"]
 
@@ -120,7 +121,7 @@ def _widens(event: Event, ours: Operand, theirs: Operand) -> bool:
 def uses(g: Graph, softmax: Softmax) -> Iterator[Use]:
     """Every product and sum in which the weights meet values; learned maps and other weights are no values."""
     for user, current in followed(g, softmax):
-        if user.short not in PRODUCTS or any(p.kind == "wrong-rank" for p in user.problems):
+        if user.short not in PRODUCTS or _unfit(g, user):
             continue
         for operand in tensor_operands(user):
             found = contraction(user, operand) if g.producer(operand.value) is current else None
@@ -128,6 +129,11 @@ def uses(g: Graph, softmax: Softmax) -> Iterator[Use]:
                 yield Use(user, "product", found.summed, found.kept, found.theirs, found.other_summed, user)
     for product in weighted(g, softmax):
         yield from _sums(g, product)
+
+
+def _unfit(g: Graph, event: Event) -> bool:
+    """Whether some walk has a product refuse the ranks of its operands: what it would sum says nothing."""
+    return any(p.kind == "wrong-rank" for e in (event, *twins(g.trace, event)) for p in e.problems)
 
 
 def _is_value(g: Graph, operand: Operand) -> bool:
