@@ -113,7 +113,7 @@ def _indexed_loosely(at: OpContext, input: Tensor, parts: Sequence[Value]) -> Sh
     """
     if not all(isinstance(p, Int | SliceValue | NoneValue) for p in parts):
         at.lost("rank unknown")
-    shape = at.shape(input)
+    shape = _long_enough(at, input, sum(not isinstance(p, NoneValue) for p in parts))
     chosen = _Selection()
     places = [i for i, p in enumerate(parts) if not isinstance(p, NoneValue)][: len(shape.prefix)]
     _select(at, input, parts[: places[-1] + 1] if places else (), shape.prefix, 0, chosen)
@@ -131,6 +131,17 @@ def _indexed_loosely(at: OpContext, input: Tensor, parts: Sequence[Value]) -> Sh
     more = len(shape.axes) + change - len(chosen.items) - len(kept)
     at.sizes.relate_ranks(rest, run, more)
     return Shape((*chosen.items, rest, *kept))
+
+
+def _long_enough(at: OpContext, input: Tensor, count: int) -> Shape:
+    """The shape of a tensor of unknown rank that has `count` axes at least, which is learnt."""
+    shape = at.shape(input)
+    run = shape.items[shape.run] if shape.run is not None else None
+    missing = count - len(shape.axes)
+    if missing > 0 and isinstance(run, Run):
+        at.sizes.bind_run(run, (*(Axis(at.sizes.fresh(line=at.line)) for _ in range(missing)), Run(run.name)))
+        return at.shape(input)
+    return shape
 
 
 def _takes_all(part: Value) -> bool:

@@ -251,6 +251,8 @@ def masked_fill(at: OpContext, input: Tensor, mask: Tensor, value: Tensor) -> Va
 
 def _masked(own: Sequence[Axis], made: Shape) -> Shape:
     """The shape of what is masked: a mask of which little is known is taken to be no wider, nor of higher rank."""
+    if made.run is not None:
+        return Shape(tuple(own))
     axes = made.suffix[len(made.suffix) - len(own) :] if own else ()
     kept = [one.merged(other) if one.dim.const != 1 else other for one, other in zip(own, axes, strict=True)]
     before = made.items[: len(made.items) - len(own)] if made.run is None else ()

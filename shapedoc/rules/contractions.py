@@ -69,13 +69,12 @@ def contraction(event: Event, ours: Operand) -> Contraction | None:
     first = operands[0] is ours
     mine = _summed_index(event, left, first)
     other = _summed_index(event, right, not first)
-    if mine is None or other is None:
-        return None
-    a, b = axis_at(left, mine), axis_at(right, other)
-    if a is None or b is None:
+    a = axis_at(left, mine) if mine is not None else None
+    b = axis_at(right, other) if other is not None else None
+    if a is None or (b is None and not first):
         return None
     kept, other_kept = tuple(x for x in left.axes if x is not a), tuple(x for x in right.axes if x is not b)
-    return Contraction(event, ours, theirs, (a,), kept, (b,), other_kept)
+    return Contraction(event, ours, theirs, (a,), kept, (b,) if b is not None else (), other_kept)
 
 
 def _summed_index(event: Event, shape: Shape, first: bool) -> int | None:

@@ -17,7 +17,7 @@ __all__ = ["RULE"]
 def check(trace: Trace) -> Iterator[Finding]:
     for attention in attentions(trace):
         cell = attention.before
-        if cell is None or attention.fed or attention.feeds_anywhere or not attention.known:
+        if cell is None or attention.feeds_own or not attention.known:
             continue
         severity = _severity(trace, attention, cell)
         if severity is not None:
@@ -27,8 +27,9 @@ def check(trace: Trace) -> Iterator[Finding]:
 def _severity(trace: Trace, attention: Attention, cell: Cell) -> Severity | None:
     """How sure it is that the new state was meant.
 
-    The context goes into no cell, so this is not Bahdanau's decoder; it is joined with what the cell returned. An
-    error where the decoder says that it is Luong's, or where the product comes after the cell and takes the old state.
+    The context does not go into the cell of its step, so this is not Bahdanau's decoder; it is joined with what the
+    cell returned, and the next step may be fed with both. An error where the decoder says that it is Luong's, or where
+    the product comes after the cell and takes the old state.
     """
     said = decoder_claims(trace, cell)
     if attention.score.form == "multiplicative":

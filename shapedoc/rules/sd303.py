@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Value
+from shapedoc.core.value import Opaque, Seq, Tensor, Value
 from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
-from shapedoc.rules.contractions import names
+from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.steps import Pair, is_one_step, pairs
@@ -18,6 +18,8 @@ from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
 
+# What gives a part of a tensor, or one of several.
+_TAKES = names("getitem select narrow chunk split unbind phi stack unpack")
 _FRESH = names("zeros new_zeros zeros_like randn rand randn_like empty ones new_ones ones_like new_empty full")
 
 
@@ -41,7 +43,7 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
     if first.event.index in made or any(s.kind == "unknown" for s in first.hidden | second.hidden):
         return
     place = _step_span(first, second) or _state_span(second) or second.event.span
-    if first.hidden and first.hidden == second.hidden and _same_tensors(first, second):
+    if first.hidden and first.hidden == second.hidden and _same_tensors(g, first, second):
         yield _found(trace, second, place, "the same state goes into", "starts from the same state", severity, ())
         return
     fresh = _fresh(g, second)
@@ -50,14 +52,29 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
         yield _found(trace, second, fresh.span, "a fresh state goes into", "starts anew", severity, labels)
 
 
-def _same_tensors(first: Cell, second: Cell) -> bool:
-    """Whether both calls are given the very same tensors."""
-    ours, theirs = (_identities(c.event.value("hx")) for c in (first, second))
+def _same_tensors(g: Graph, first: Cell, second: Cell) -> bool:
+    """Whether both calls are given the very same tensors, their layout changed at most."""
+    ours, theirs = (_identities(g, c.event.value("hx")) for c in (first, second))
     return bool(ours) and ours == theirs
 
 
-def _identities(value: Value | None) -> list[int]:
-    return [t.event if t.event >= 0 else -t.uid for t in tensors_in(value)]
+def _identities(g: Graph, value: Value | None) -> list[int]:
+    parts = value.items if isinstance(value, Seq) else (value,)
+    found = [v.as_tensor() if isinstance(v, Opaque) else v for v in parts]
+    if not all(isinstance(v, Tensor) for v in found):
+        return []
+    return [_identity(g, v) for v in found if isinstance(v, Tensor)]
+
+
+def _identity(g: Graph, tensor: Tensor) -> int:
+    event = g.producer(tensor)
+    while event is not None and event.short in SHAPING - _TAKES:
+        inner = next(iter(tensor_operands(event)), None)
+        if inner is None or not isinstance(inner.value, Tensor):
+            break
+        tensor = inner.value
+        event = g.producer(tensor)
+    return tensor.event if tensor.event >= 0 else -tensor.uid
 
 
 def _fresh(g: Graph, cell: Cell) -> Event | None:

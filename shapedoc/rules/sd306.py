@@ -8,9 +8,12 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Seq, Tensor
+from shapedoc.rules.attention import LINEAR
 from shapedoc.rules.cells import Cell, Source, cells
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import SHAPING, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.timing import attentions, place_of, query_text
+from shapedoc.rules.timing import Attention, attentions, place_of, query_text
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
@@ -31,7 +34,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         asked = calls.get(int(next(iter(made))))
         if asked is not None and asked.event.span not in swapped:
-            yield _queried(trace, asked, place_of(attention, asked), query_text(trace, attention))
+            yield _queried(trace, asked, _asks(trace, attention, asked), query_text(trace, attention))
 
 
 def _parts(sources: frozenset[Source]) -> set[str]:
@@ -81,6 +84,21 @@ def _paired(cell: Cell, source: Cell) -> Span | None:
         return cell.event.calls[shared].span
     state = cell.event.operand("hx")
     return state.span if state is not None else None
+
+
+def _asks(trace: Trace, attention: Attention, cell: Cell) -> Span:
+    """Where the cell state is taken for the query: the call of the scorer, or the first thing that is made of it."""
+    place, g = place_of(attention, cell), graph(trace)
+    operand = attention.score.query[0]
+    while place == operand.span:
+        event = g.producer(operand.value)
+        inner = next(iter(tensor_operands(event)), None) if event is not None else None
+        if event is None or event is cell.event or inner is None or event.function != cell.event.function:
+            break
+        if event.short not in SHAPING | LINEAR or event.span.path or inner.span is None:
+            break
+        place, operand = inner.span, inner
+    return place
 
 
 def _queried(trace: Trace, cell: Cell, place: Span, query: str) -> Finding:

@@ -6,7 +6,7 @@ feeds is the state before that step; a query that a cell returned, whose context
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -31,7 +31,8 @@ class Attention:
     query: the states that the query is made of. fed: the cells that its context flows into first, in this round or
     the next. joined: where the context is joined with something. after: the cell that returned the query. before: the
     cell of the same step that the query goes into, whose output the context is joined with. known: every use of the
-    context is known. feeds_anywhere: some walk over this very code feeds the context into a cell.
+    context is known. feeds_anywhere: some walk over this very code feeds the context into a cell; feeds_own: into the
+    cell of the same step, which the query goes into as its state.
     """
 
     softmax: Softmax
@@ -43,6 +44,7 @@ class Attention:
     after: Cell | None = None
     before: Cell | None = None
     feeds_anywhere: bool = field(default=False)
+    feeds_own: bool = field(default=False)
 
     @property
     def is_stale(self) -> bool:
@@ -54,11 +56,24 @@ class Attention:
 def attentions(trace: Trace) -> tuple[Attention, ...]:
     """Every attention whose query is a decoder's state."""
     found = list(_all(trace, graph(trace)))
-    spans = {a.softmax.event.span for a in found if a.fed or not a.known}
-    scorers = {a.score.event.span for a in found if a.fed or not a.known}
+    anywhere = _spans(a for a in found if a.fed or not a.known)
+    own = _spans(a for a in found if not a.known or any(overlap(a.query, c.hidden) for c in a.fed))
     for attention in found:
-        attention.feeds_anywhere = attention.softmax.event.span in spans or attention.score.event.span in scorers
+        here = _spans((attention,))
+        attention.feeds_anywhere, attention.feeds_own = bool(here & anywhere), bool(here & own)
     return tuple(found)
+
+
+def _spans(found: Iterable[Attention]) -> set[Span]:
+    """Where decoders attend: a scorer that two decoders call is two attentions."""
+    return {span for a in found for span in _stands(a)}
+
+
+def _stands(attention: Attention) -> tuple[Span, ...]:
+    cell = attention.after or attention.before or next(iter(attention.fed), None)
+    if cell is not None:
+        return (place_of(attention, cell),)
+    return (attention.softmax.event.span, attention.score.event.span)
 
 
 def _all(trace: Trace, g: Graph) -> Iterator[Attention]:

@@ -28,10 +28,13 @@ class Decoder(nn.Module):
 def generate(decoder, token, encoder_hidden, steps):
     words = []
     for _ in range(steps):
-        scores, _ = decoder(token, encoder_hidden)
+        scores, _ = decoder(token, encoder_hidden)  # <- SD303
         token = scores.argmax(-1)
         words.append(token)
     return torch.cat(words, 1)
+
+
+generate(Decoder(11, 7), torch.zeros(2, 1, dtype=torch.long), torch.zeros(1, 2, 7), 4)
 """,
     "made anew in every round": """
 def run(cell, xs):
@@ -77,13 +80,6 @@ class Model(nn.Module):
 Model(3, 7)(torch.randn(2, 6, 3), torch.randn(2, 1, 7))
 """,
 }
-WRONG["the initial state at every step, the output fed back"] = (
-    WRONG["the initial state at every step, the output fed back"].replace(
-        "self.gru(self.embed(token), hidden)\n", "self.gru(self.embed(token), hidden)  # <- SD303\n"
-    )
-    + "\ngenerate(Decoder(11, 7), torch.zeros(2, 1, dtype=torch.long), torch.zeros(1, 2, 7), 4)\n"
-)
-
 WRONG["one state for two layers"] = """
 class Stack(nn.Module):
     def __init__(self, d, h):
