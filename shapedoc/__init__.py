@@ -12,13 +12,15 @@ from shapedoc.version import __version__
 
 if TYPE_CHECKING:
     from shapedoc.core.prompts import prompt_names, prompt_text
+    from shapedoc.report.svg import plot
     from shapedoc.runtime.behave import behave
 
-__all__ = ["__version__", "behave", "prompt_names", "prompt_text"]
+__all__ = ["__version__", "behave", "plot", "prompt_names", "prompt_text"]
 
 # Where each public name lives.
 _HOMES = {
     "behave": "shapedoc.runtime.behave",
+    "plot": "shapedoc.report.svg",
     "prompt_names": "shapedoc.core.prompts",
     "prompt_text": "shapedoc.core.prompts",
 }

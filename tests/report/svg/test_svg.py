@@ -1,0 +1,116 @@
+"""Pictures are well-formed SVG that says what is wrong and needs nothing from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import shapedoc
+from shapedoc.core.trace import Trace
+from shapedoc.infer import analyse
+from shapedoc.report.svg import heat_map, plot, shape_flow
+from shapedoc.source import lower_ast
+
+SVG = "{http://www.w3.org/2000/svg}"
+BROKEN = """
+import torch
+
+def attend(query, memory):
+    B, T_dec, d_s = query.shape
+    B, T_enc, d_h = memory.shape
+    scores = query @ memory
+    return torch.softmax(scores, dim=-1) @ memory
+"""
+SILENT = """
+import torch
+
+def attend(query, key, value):
+    B, T_dec, d = query.shape
+    B, T_enc, d = key.shape
+    B, T_enc, d_v = value.shape
+    weights = torch.softmax(query @ key.transpose(1, 2), dim=1)
+    return weights @ value
+"""
+
+
+def trace_of(text: str) -> Trace:
+    return analyse(lower_ast.lower(text), text, "model.py")
+
+
+def texts(picture: str) -> list[str]:
+    return [node.text or "" for node in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+def test_a_row_for_every_operation_and_a_chip_for_every_axis() -> None:
+    shown = texts(shape_flow(trace_of(SILENT)))
+    assert "shape flow of attend" in shown
+    assert "key.transpose(1, 2)" in shown
+    assert {"B", "T_dec", "T_enc"} <= set(shown)
+
+
+def test_the_first_wrong_axis_is_red_and_named() -> None:
+    root = ElementTree.fromstring(plot(trace_of(BROKEN)))
+    red = [node.text for node in root.iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert red[:4] == ["torch.softmax(scores, dim=-1)", "d_h", "memory", "T_enc"]
+    assert any("SD101" in (text or "") for text in red)
+
+
+def test_a_finding_of_a_rule_marks_its_axis() -> None:
+    root = ElementTree.fromstring(plot(trace_of(SILENT)))
+    red = [node.text for node in root.iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert red[0] == "T_dec"
+    assert "SD401" in (red[-1] or "")
+
+
+def test_an_entry_that_is_not_there_lists_those_that_are() -> None:
+    with pytest.raises(KeyError, match="no entry 'forward'; there are '', 'attend'"):
+        shape_flow(trace_of(SILENT), entry="forward")
+
+
+def test_an_empty_trace_is_a_picture() -> None:
+    ElementTree.fromstring(shape_flow(Trace("empty.py", "")))
+
+
+def test_a_heat_map_hatches_padding_and_shows_what_leaks_into_it() -> None:
+    picture = heat_map(
+        [[0.75, 0.25, 0.0], [0.5, 0.29, 0.21]],
+        queries=["a", "b"],
+        keys=["x", "<eos>", "<pad>"],
+        padding=[False, False, True],
+    )
+    root = ElementTree.fromstring(picture)
+    hatched = [node for node in root.iter(f"{SVG}rect") if node.get("fill") == "url(#padding)"]
+    assert len(hatched) == 3  # two cells, and the legend
+    red = [node.text for node in root.iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert red == ["0.21"]
+    assert "<pad>" in texts(picture)
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "says"),
+    [
+        ([[1.0], [0.5, 0.5]], {}, "unequal lengths"),
+        ([[1.0, 0.0]], {"keys": ["a"]}, "keys has 1 entries, the axis has 2"),
+        ([[1.0, 0.0]], {"padding": [True]}, "padding has 1 entries"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(weights: list[list[float]], options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        plot(weights, **options)
+
+
+def test_the_public_function_draws_both_and_saves(tmp_path: Path) -> None:
+    shapedoc.plot(trace_of(SILENT)).save(tmp_path / "flow.svg")
+    ElementTree.parse(tmp_path / "flow.svg")
+    picture = shapedoc.plot([[0.5, 0.5]], keys=["a & b", "c"])
+    assert picture._repr_svg_() == picture
+    assert "a & b" in texts(picture)
+
+
+def test_nothing_is_fetched_and_no_script_runs() -> None:
+    for picture in (plot(trace_of(BROKEN)), heat_map([[1.0]])):
+        assert "<script" not in picture
+        assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
