@@ -36,6 +36,7 @@ __all__ = ["command"]
 @click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE", help="Take this TOML file.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of the file that comes through standard input.")
 @click.option("--no-screen", is_flag=True, help="Analyse every file through its concrete syntax.")
+@click.option("--add-ignores", is_flag=True, help="Silence all that is found now, by comments in the files.")
 @click.option("--without", multiple=True, metavar="SOURCE", hidden=True, help="Do without a source of knowledge.")
 def command(
     paths: tuple[Path, ...],
@@ -51,6 +52,7 @@ def command(
     config_file: Path | None,
     stdin_filename: str | None,
     no_screen: bool,
+    add_ignores: bool,
     without: tuple[str, ...],
 ) -> int:
     """Find shape faults in PATHS (files and folders; this folder when none; - for standard input).
@@ -68,6 +70,10 @@ def command(
             notes=config.notes if notes is None else notes,
         )
         request = _request(config, paths, stdin_filename, jobs, no_cache, no_screen, without)
+        if add_ignores:
+            from shapedoc.cli.ignoring import ignored
+
+            return ignored(request)
         return _exit_code(_told(request, statistics), exit_zero)
 
 

@@ -21,7 +21,7 @@ Comment = tuple[str, int]
 
 
 def named_labels(findings: Iterable[Finding], path: str) -> list[Finding]:
-    """The findings of the file at `path`, in which labels of a finding elsewhere say that they stand here."""
+    """The findings of the file at `path`, in which whatever of a finding elsewhere stands here says so."""
     return [finding if finding.path == path else _named(finding, path) for finding in findings]
 
 
@@ -41,7 +41,8 @@ def _named(finding: Finding, path: str) -> Finding:
     labels = tuple(
         label if label.span.path else Label(replace(label.span, path=path), label.text) for label in finding.labels
     )
-    return replace(finding, labels=labels)
+    reached = None if finding.reached is None else replace(finding.reached, path=path)
+    return replace(finding, labels=labels, reached=reached)
 
 
 def _split(path: str, findings: list[Finding]) -> tuple[list[Finding], list[int]]:

@@ -22,7 +22,7 @@ from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import Source
 
-__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "text_reader"]
+__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "settings_of", "text_reader"]
 
 CACHE_FOLDER = ".shapedoc_cache"
 
@@ -35,8 +35,7 @@ def run(request: Request) -> Report:
     selection = Selection(request.config, {rule.code: rule.name for rule in all_rules()})
     tasks, errors = _tasks(request)
     folder = request.config.root / CACHE_FOLDER if request.cache else None
-    named = [*request.paths, *([Path(request.stdin.name)] if request.stdin else [])]
-    settings = replace(request.settings, roots=_roots(named, request.config.root))
+    settings = settings_of(request)
     examined = examine_all(tasks, settings, folder, request.jobs)
     spelled = Spelling(one.path for one in examined)
     silencing = {(realpath(path), line) for one in examined for path, line in one.silencing}
@@ -53,6 +52,12 @@ def run(request: Request) -> Report:
         statistics=_statistics(examined, findings),
         paths=[one.path for one in examined if one.error is None],
     )
+
+
+def settings_of(request: Request) -> Settings:
+    """How the files of a request are analysed, the folders inside which imports are followed included."""
+    named = [*request.paths, *([Path(request.stdin.name)] if request.stdin else [])]
+    return replace(request.settings, roots=_roots(named, request.config.root))
 
 
 def look(path: Path, stdin: StandardInput | None, settings: Settings) -> Trace:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.span import Label
+from shapedoc.core.span import Label, Span
 
 __all__ = ["Spelling"]
 
@@ -33,9 +33,13 @@ class Spelling:
         labels = tuple(self._label(label) for label in finding.labels)
         if path == finding.path and labels == finding.labels:
             return finding
-        span = replace(finding.span, path=path) if finding.span.path else finding.span
-        return replace(finding, path=path, span=span, labels=labels)
+        reached = None if finding.reached is None else self._span(finding.reached)
+        return replace(finding, path=path, span=self._span(finding.span), labels=labels, reached=reached)
 
     def _label(self, label: Label) -> Label:
-        path = self.path(label.span.path)
-        return label if path == label.span.path else Label(replace(label.span, path=path), label.text)
+        span = self._span(label.span)
+        return label if span is label.span else Label(span, label.text)
+
+    def _span(self, span: Span) -> Span:
+        path = self.path(span.path)
+        return span if path == span.path else replace(span, path=path)

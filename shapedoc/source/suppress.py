@@ -15,9 +15,9 @@ from shapedoc.core.finding import Finding
 from shapedoc.source.ir import Comment, Module, Span4
 from shapedoc.source.statements import StatementLines
 
-__all__ = ["Suppression", "Suppressions", "parse_suppressions", "skips_file"]
+__all__ = ["IGNORE", "Suppression", "Suppressions", "parse_suppressions", "skips_file"]
 
-_IGNORE = re.compile(r"(?:^|#)\s*shapedoc\s*:\s*ignore(?![\w-])\s*(\[([^\]]*)\]?)?", re.IGNORECASE)
+IGNORE = re.compile(r"(?:^|#)\s*shapedoc\s*:\s*ignore(?![\w-])\s*(\[([^\]]*)\]?)?", re.IGNORECASE)
 _SKIP_FILE = re.compile(r"(?:^|#)\s*shapedoc\s*:\s*skip-file(?![\w-])", re.IGNORECASE)
 _NOQA = re.compile(r"(?:^|#)\s*noqa(?![\w-])(\s*:\s*)?", re.IGNORECASE)
 _CODE = re.compile(r"[\s,]*([A-Z]+[0-9]+)(?![\w-])", re.IGNORECASE)
@@ -103,7 +103,7 @@ def parse_suppressions(comments: Sequence[Comment]) -> Suppressions:
 def _parse(comment: Comment) -> tuple[Suppression, ...]:
     """What one comment silences; ``# noqa:`` without a code after it is no comment for a linter, as in ruff."""
     found: list[Suppression] = []
-    if match := _IGNORE.search(comment.text):
+    if match := IGNORE.search(comment.text):
         names = None if match[1] is None else tuple(n.strip().upper() for n in match[2].split(",") if n.strip())
         found.append(Suppression(comment.span, "ignore", names))
     if match := _NOQA.search(comment.text):
