@@ -89,7 +89,8 @@ class Event:
     target: the name that the result is assigned to, if it is at once. calls: the calls of the author's own functions
     that it lies in, outermost first. loops: (loop, round) of every loop around it. branch: the branches around it.
     sizes: what was known then. shape: of the result, if it is a tensor. spoilt: it uses what came of operands that did
-    not fit, so that what is wrong with it follows from that.
+    not fit, so that what is wrong with it follows from that. short: the operation without its library, as "bmm", "add",
+    "softmax", "Linear" (built), "Linear.forward" (called).
     """
 
     index: int
@@ -107,11 +108,10 @@ class Event:
     sizes: Sizes | None = None
     shape: Shape | None = None
     spoilt: bool = False
+    short: str = field(init=False)
 
-    @property
-    def short(self) -> str:
-        """The operation without its library: "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called)."""
-        return _short(self.op)
+    def __post_init__(self) -> None:
+        self.short = _short(self.op)
 
     def operand(self, name: str) -> Operand | None:
         """The operand of this name, or the part of one (``tensors[1]``)."""

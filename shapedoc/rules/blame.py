@@ -43,11 +43,17 @@ def problems(trace: Trace, *kinds: str) -> Iterator[tuple[Event, Problem]]:
 
     Left out are those with a size of 0: such a tensor is a start, or a test of what happens with none.
     """
-    for event in trace.events:
+    for event in _troubled(trace):
         for kind in kinds:
             found = [p for p in event.problems if p.kind == kind and "0" not in p.sizes]
             if found:
                 yield event, min(found, key=_doubt)
+
+
+@lru_cache(maxsize=2)
+def _troubled(trace: Trace) -> tuple[Event, ...]:
+    """The events that have problems."""
+    return tuple(event for event in trace.events if event.problems)
 
 
 def _doubt(problem: Problem) -> int:

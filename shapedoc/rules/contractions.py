@@ -42,16 +42,17 @@ def tensor_operands(event: Event) -> list[Operand]:
     """The operands that are tensors, those in a list one by one, the layer left out."""
     found: list[Operand] = []
     for operand in event.operands:
+        value = operand.value
         if operand.parts:
             found.extend(p for p in operand.parts if isinstance(p.value, Tensor))
-        elif isinstance(operand.value, Seq):
+        elif isinstance(value, Tensor):
+            found.append(operand)
+        elif isinstance(value, Seq):
             found.extend(
                 Operand(f"{operand.name}[{i}]", v, span=operand.span, shape=v.shape)
-                for i, v in enumerate(operand.value.items)
+                for i, v in enumerate(value.items)
                 if isinstance(v, Tensor)
             )
-        elif isinstance(operand.value, Tensor):
-            found.append(operand)
     return found
 
 

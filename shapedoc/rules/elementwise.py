@@ -111,13 +111,22 @@ def owner(trace: Trace, meeting: Meeting) -> str:
 
 def shallowest(trace: Trace, code: str) -> Iterator[Meeting]:
     """The meetings that belong to a rule, one for each operation: of its walks, the one nearest to its own function."""
-    best: dict[tuple[str, Span], Meeting] = {}
+    yield from _shallowest(trace).get(code, {}).values()
+
+
+@lru_cache(maxsize=2)
+def _shallowest(trace: Trace) -> dict[str, dict[tuple[str, Span], Meeting]]:
+    """For each rule, the meetings that belong to it."""
+    best: dict[str, dict[tuple[str, Span], Meeting]] = {}
     for event in trace.events:
+        if not event.problems and event.short not in ELEMENTWISE:
+            continue
         for meeting in meetings(trace, event):
+            own = best.setdefault(owner(trace, meeting), {})
             key = (event.op, event.span)
-            if owner(trace, meeting) == code and (key not in best or _depth(meeting) < _depth(best[key])):
-                best[key] = meeting
-    yield from best.values()
+            if key not in own or _depth(meeting) < _depth(own[key]):
+                own[key] = meeting
+    return best
 
 
 def _depth(meeting: Meeting) -> tuple[int, bool]:

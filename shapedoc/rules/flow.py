@@ -14,6 +14,8 @@ __all__ = [
     "SHAPING",
     "Graph",
     "axis_at",
+    "by_kind",
+    "events_of",
     "graph",
     "result_shape",
     "shape_at",
@@ -116,11 +118,15 @@ class Graph:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        count = len(trace.events)
         self.users: list[list[Event]] = [[] for _ in trace.events]
+        # For each event, the indices of those whose results went into it, in the order of its operands.
+        self._sources: list[list[int]] = []
         for event in trace.events:
-            for made in set(_sources(event)):
-                if 0 <= made < len(self.users):
-                    self.users[made].append(event)
+            sources = [i for i in dict.fromkeys(_sources(event)) if 0 <= i < count]
+            self._sources.append(sources)
+            for made in sources:
+                self.users[made].append(event)
 
     def producer(self, value: Value | None) -> Event | None:
         """The event that made a tensor."""
@@ -134,37 +140,38 @@ class Graph:
 
     def inputs(self, event: Event) -> list[Event]:
         """The events whose results went into this one."""
-        return [self.trace.events[i] for i in dict.fromkeys(_sources(event)) if 0 <= i < len(self.trace.events)]
+        events = self.trace.events
+        return [events[i] for i in self._sources[event.index]]
 
     def back(self, event: Event, through: Callable[[Event], bool]) -> Iterator[Event]:
         """This event and, as long as `through` holds of an event, all that went into it."""
         seen = {event.index}
         stack = [event]
+        events, sources = self.trace.events, self._sources
         while stack:
             current = stack.pop()
             yield current
             if through(current):
-                for source in self.inputs(current):
-                    if source.index not in seen:
-                        seen.add(source.index)
-                        stack.append(source)
+                for index in sources[current.index]:
+                    if index not in seen:
+                        seen.add(index)
+                        stack.append(events[index])
 
     def main_source(self, event: Event) -> Event | None:
         """The event that made the first tensor operand."""
-        for operand in event.operands:
-            for source in self.producers(operand.value):
-                return source
-        return None
+        sources = self._sources[event.index]
+        return self.trace.events[sources[0]] if sources else None
 
     def origin(self, event: Event, through: frozenset[str] = SHAPING) -> Event:
         """The event that made what `event` handed on, its layout changed at most."""
+        events, every = self.trace.events, self._sources
         for _ in range(200):
             if event.short not in through or event.short == "phi":
                 return event
-            source = self.main_source(event)
-            if source is None:
+            sources = every[event.index]
+            if not sources:
                 return event
-            event = source
+            event = events[sources[0]]
         return event
 
     def forward(self, event: Event, through: Callable[[Event], bool]) -> Iterator[Event]:
@@ -206,9 +213,34 @@ def _made(value: Value | None) -> Iterable[int]:
     return [t.event for t in tensors_in(value)]
 
 
-def _sources(event: Event) -> Iterator[int]:
+def _sources(event: Event) -> list[int]:
+    found: list[int] = []
     for operand in event.operands:
-        yield from _made(operand.value)
+        value = operand.value
+        if isinstance(value, Tensor):
+            found.append(value.event)
+        elif isinstance(value, _COMPOSED):
+            found.extend(_made(value))
+    return found
+
+
+_COMPOSED = (Unknown, Seq, DictValue)
+
+
+@lru_cache(maxsize=2)
+def by_kind(trace: Trace) -> dict[str, list[Event]]:
+    """The events of a trace by their short names, in order."""
+    found: dict[str, list[Event]] = {}
+    for event in trace.events:
+        found.setdefault(event.short, []).append(event)
+    return found
+
+
+def events_of(trace: Trace, kinds: Iterable[str]) -> list[Event]:
+    """The events with one of these short names, in order."""
+    found = by_kind(trace)
+    lists = [found[kind] for kind in kinds if kind in found]
+    return lists[0] if len(lists) == 1 else sorted((e for some in lists for e in some), key=lambda e: e.index)
 
 
 def shape_at(event: Event, operand: Operand | None) -> Shape | None:

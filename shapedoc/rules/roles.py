@@ -50,7 +50,7 @@ def roles(trace: Trace) -> Iterator[Roles]:
         score = score_of(g, softmax)
         if score is None or score.form != "multiplicative" or len(score.query) != 1 or len(score.memory) != 1:
             continue
-        if both_ways(g, softmax, softmaxes(trace)):
+        if both_ways(g, softmax):
             continue
         axis = softmax.axis
         for use in uses(g, softmax):

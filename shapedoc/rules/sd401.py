@@ -25,7 +25,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for softmax in all_of_them:
         if softmax.axis is None or softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
             continue
-        if both_ways(g, softmax, all_of_them):
+        if both_ways(g, softmax):
             continue
         found = list(uses(g, softmax))
         if any(is_right(u, softmax.axis) for u in found):

@@ -9,7 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Layer, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
-from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
 from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, named
@@ -34,7 +34,7 @@ def _one_twice(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
     key, value = projection(g, found.key.value), projection(g, found.value.value)
     if key is None or key is not value or isinstance(found.scores.value("self"), Layer):
         return
-    idle = next((e for e in g.trace.events if _is_idle(g, e, key)), None)
+    idle = next((e for e in events_of(trace, _MAPS) if _is_idle(g, e, key)), None)
     if idle is None:
         return
     unused, used = _name(trace, idle), _name(trace, key)

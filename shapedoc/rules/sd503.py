@@ -10,7 +10,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, names
-from shapedoc.rules.flow import KEEPS, graph
+from shapedoc.rules.flow import KEEPS, by_kind, graph
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.signatures import Parameter, Signature, signatures
@@ -25,6 +25,7 @@ _MODULES = names(
     "MultiheadAttention.forward TransformerEncoderLayer.forward TransformerDecoderLayer.forward "
     "TransformerEncoder.forward TransformerDecoder.forward Transformer.forward scaled_dot_product_attention"
 )
+_WANTED = _MODULES | names("softmax Softmax.forward")
 _PARAMETERS = names(
     "attn_mask key_padding_mask src_mask tgt_mask memory_mask mask src_key_padding_mask tgt_key_padding_mask "
     "memory_key_padding_mask"
@@ -33,12 +34,17 @@ _MASK = re.compile(r"(^|_)(mask|masks|pad|padding|pad_mask|is_pad)(_|$)")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    wanted = {e.function for e in trace.events if e.short in _MODULES or e.short in ("softmax", "Softmax.forward")}
+    kinds = by_kind(trace)
+    wanted = {e.function for kind in _WANTED if kind in kinds for e in kinds[kind]}
     if not wanted:
         return
-    for signature in signatures(trace.text):
-        events = [e for e in trace.events if e.function == signature.name and not e.span.path]
-        if signature.name not in wanted or not events:
+    walked: dict[str, list[Event]] = {}
+    for event in trace.events:
+        if event.function in wanted and not event.span.path:
+            walked.setdefault(event.function, []).append(event)
+    for signature in signatures(trace.text) if walked else ():
+        events = walked.get(signature.name)
+        if not events:
             continue
         ignored = [p for p in signature.ignored() if _MASK.search(p.name)]
         if len(ignored) == 1:  # several are there for the sake of a common signature

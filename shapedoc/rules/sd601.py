@@ -23,7 +23,7 @@ _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 def check(trace: Trace) -> Iterator[Finding]:
     best: dict[Span, Finding] = {}
-    for event in sorted(trace.events, key=lambda e: (not _is_named(e), len(e.calls))):
+    for event in sorted((e for e in trace.events if e.problems), key=lambda e: (not _is_named(e), len(e.calls))):
         for problem in event.problems:
             if problem.kind != "scrambled-view":
                 continue

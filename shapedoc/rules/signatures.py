@@ -44,6 +44,10 @@ def signatures(text: str) -> tuple[Signature, ...]:
     return tuple(_all(module, "", lines))
 
 
+# What a function may be defined in.
+_BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
 def _all(node: ast.AST, prefix: str, lines: list[str]) -> Iterator[Signature]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
@@ -51,7 +55,7 @@ def _all(node: ast.AST, prefix: str, lines: list[str]) -> Iterator[Signature]:
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield _read(child, prefix, lines)
             yield from _all(child, prefix, lines)
-        else:
+        elif isinstance(child, _BLOCKS):
             yield from _all(child, prefix, lines)
 
 

@@ -235,7 +235,18 @@ def _earlier(shape: Shape | None, axis: Axis) -> Axis | None:
     return next((a for a in shape.axes if a.ids <= axis.ids), None)
 
 
-def both_ways(g: Graph, softmax: Softmax, others: tuple[Softmax, ...]) -> bool:
+@lru_cache(maxsize=2)
+def _of_source(trace: Trace) -> dict[int, list[Softmax]]:
+    """The softmaxes of a trace by the event that made their scores."""
+    g, found = graph(trace), dict[int, list[Softmax]]()
+    for softmax in softmaxes(trace):
+        source = stripped(g, softmax.scores.value)
+        if source is not None:
+            found.setdefault(source.index, []).append(softmax)
+    return found
+
+
+def both_ways(g: Graph, softmax: Softmax) -> bool:
     """Whether the same scores are normalised over another axis too: attention in both directions, or slots.
 
     Source: Xiong et al. 2017, dynamic coattention networks; Locatello et al. 2020, slot attention.
@@ -245,6 +256,6 @@ def both_ways(g: Graph, softmax: Softmax, others: tuple[Softmax, ...]) -> bool:
         return False
     return any(
         other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis)
-        for other in others
-        if other is not softmax and stripped(g, other.scores.value) is source
+        for other in _of_source(g.trace).get(source.index, ())
+        if other is not softmax
     )
