@@ -70,6 +70,9 @@ class Subject:
             self.module.zero_grad(set_to_none=True)
             try:
                 found = self._invoke({name: self._out(array) for name, array in inputs.items()})
+            except Exception as error:
+                raise Raised(error) from error
+            try:
                 total = torch.zeros(())
                 for value in _flat(found):
                     if isinstance(value, torch.Tensor) and value.requires_grad and value.is_floating_point():
@@ -78,6 +81,8 @@ class Subject:
                     return None
                 total.backward()
                 return {n: 0.0 if p.grad is None else float(p.grad.abs().max()) for n, p in parameters.items()}
+            except RuntimeError as error:
+                raise Raised(error) from error
             finally:
                 for name, parameter in parameters.items():
                     parameter.grad = kept[name]

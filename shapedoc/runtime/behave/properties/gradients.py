@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.runtime.behave.case import Case, Violation
-from shapedoc.runtime.behave.subject import Subject
+from shapedoc.runtime.behave.subject import Raised, Subject
 
 
 class EveryParameterLearns:
@@ -24,7 +24,10 @@ class EveryParameterLearns:
         dead: set[str] | None = None
         rng = case.rng
         for _ in range(3):
-            found = case.subject.gradients(case.inputs, rng)
+            try:
+                found = case.subject.gradients(case.inputs, rng)
+            except Raised as raised:
+                return Violation(f"the backward pass raises {raised}", float("inf"))
             if found is None:
                 return None
             still = {name for name, most in found.items() if most == 0.0 and not name.split(".")[-1].startswith("bias")}
