@@ -49,7 +49,7 @@ def choose_sizes(contract: Contract, given: Mapping[str, int] | None = None) -> 
 
 
 def draw(contract: Contract, sizes: dict[str, int], seed: int) -> Inputs:
-    """Values for every argument; every row of a mask keeps two keys where there are two, and may hide the others."""
+    """Values for every argument; every row of a mask keeps some keys and may hide the others."""
     rng = np.random.default_rng(seed)
     return {a.name: draw_one(a, sizes, rng) for a in contract.arguments}
 
@@ -83,9 +83,15 @@ def _tokens(argument: Argument, shape: tuple[int, ...], values: int, rng: np.ran
     return tokens
 
 
+def _least(keys: int) -> int:
+    """How many keys every row keeps: two, so that the query matters, but one less than there are."""
+    return min(2, max(1, keys - 1))
+
+
 def _lengths(shape: tuple[int, ...], longest: int, rng: np.random.Generator) -> Array:
     """Sorted from long to short, as packing may ask; the first is the longest and the last is not."""
-    lengths = rng.integers(min(2, longest), max(longest, 3), size=shape).clip(max=longest)
+    least = _least(longest)
+    lengths = rng.integers(least, max(longest, least + 1), size=shape)
     flat = np.sort(lengths.reshape(-1))[::-1].copy()
     if flat.size:
         flat[0] = longest
@@ -95,7 +101,7 @@ def _lengths(shape: tuple[int, ...], longest: int, rng: np.random.Generator) -> 
 def _mask(shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
     """True where a key counts: prefixes of each row, of lengths that differ."""
     keys = shape[-1]
-    least = min(2, keys)
+    least = _least(keys)
     lengths = rng.integers(least, max(keys, least + 1), size=(*shape[:-1], 1))
     keep: NDArray[np.bool_] = np.arange(keys) < lengths
     return keep
