@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from shapedoc.core.prompts import prompt_names, prompt_text
     from shapedoc.report.svg import plot
     from shapedoc.runtime.behave import behave
+    from shapedoc.runtime.counterfactual import counterfactual
 
-__all__ = ["__version__", "behave", "plot", "prompt_names", "prompt_text"]
+__all__ = ["__version__", "behave", "counterfactual", "plot", "prompt_names", "prompt_text"]
 
 # Where each public name lives.
 _HOMES = {
     "behave": "shapedoc.runtime.behave",
+    "counterfactual": "shapedoc.runtime.counterfactual",
     "plot": "shapedoc.report.svg",
     "prompt_names": "shapedoc.core.prompts",
     "prompt_text": "shapedoc.core.prompts",
