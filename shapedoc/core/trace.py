@@ -89,7 +89,8 @@ class Event:
     target: the name that the result is assigned to, if it is at once. calls: the calls of the author's own functions
     that it lies in, outermost first. loops: (loop, round) of every loop around it. branch: the branches around it.
     sizes: what was known then. shape: of the result, if it is a tensor. spoilt: it uses what came of operands that did
-    not fit, so that what is wrong with it follows from that. short: the operation without its library, as "bmm", "add",
+    not fit, so that what is wrong with it follows from that. doubtful: it rests on what comments say that contradict
+    the code, or each other, elsewhere in the function. short: the operation without its library, as "bmm", "add",
     "softmax", "Linear" (built), "Linear.forward" (called).
     """
 
@@ -108,6 +109,7 @@ class Event:
     sizes: Sizes | None = None
     shape: Shape | None = None
     spoilt: bool = False
+    doubtful: bool = False
     short: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -39,6 +39,8 @@ def elements(m: Machine, value: Value, node: ir.Expr | ir.Stmt, *, unpack: bool 
             return _range(m, value)
         case Tensor():
             return _rows(m, value, node, unpack)
+        case Container(repeated=True):
+            return Elements(value.items.items, False, value.length)
         case Container():
             return elements(m, value.items, node)
         case DictValue():
@@ -95,6 +97,8 @@ def length(m: Machine, value: Value) -> Dim | None:
             return value.length
         case DictValue(complete=True):
             return Dim.of(len(value.items))
+        case Container(repeated=True):
+            return value.length
         case Container():
             return length(m, value.items)
         case Range(start=start, stop=stop, step=step) if step.dim.value == 1:

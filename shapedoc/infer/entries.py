@@ -17,6 +17,7 @@ from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unkno
 from shapedoc.infer import calls, expressions, loops, packages, statements
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
+from shapedoc.infer.expected import fails
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
@@ -60,7 +61,7 @@ class Walk:
             if isinstance(value, Class) and value.module is None:
                 self._class(value)
         for value in definitions:
-            if isinstance(value, Function) and value.module is None and id(value.node) not in self.m.executed:
+            if isinstance(value, Function) and value.module is None and self._is_new(value):
                 self._entry(value.name, self._function(value), Sizes())
 
     def _file(self) -> None:
@@ -78,6 +79,7 @@ class Walk:
             except Budget:
                 m.steps = 0
                 continue
+        m.doubt(start)
         m.trace.entries.append(("", start, len(m.trace.events), m.sizes))
         m.driver = False
 
@@ -94,13 +96,19 @@ class Walk:
         if forward is not None:
             self._entry(cls.name, self._method(instance, forward), sizes)
         for name, member in cls.members.items():
-            if not isinstance(member, Function) or id(member.node) in self.m.executed or name.startswith("__"):
+            if not isinstance(member, Function) or not self._is_new(member) or name.startswith("__"):
                 continue
             self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
         if forward is not None:
             for answer in self._answers(cls):
                 instance, sizes = self._build(cls, answer)
                 self._entry(cls.name, self._method(instance, forward), sizes)
+
+    def _is_new(self, function: Function) -> bool:
+        """Whether nothing has called a function, and it is not meant to fail."""
+        if id(function.node) in self.m.executed:
+            return False
+        return not (isinstance(function.node, ir.FunctionDef) and fails(function.node))
 
     def _answers(self, cls: Class) -> list[dict[str, Value]]:
         """Other values of the constructor's parameters that the program asks for, one at a time."""
@@ -156,6 +164,7 @@ class Walk:
         m = self.m
         start = len(m.trace.events)
         self._walks(run, sizes)
+        m.doubt(start)
         if m.doubted and m.sources.comments:
             self._without_statements(run, sizes, start)
         m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
@@ -171,6 +180,7 @@ class Walk:
             del m.trace.stated[stated:]
             m.trace.unknown = dict(unknown)
             m.begin()
+            m.mistrusted = set()
             m.sizes = sizes.fork()
             m.frames = [Frame("", m.globals, {})]
             try:
@@ -201,7 +211,7 @@ class Walk:
         for index, problem in doubted:
             event = m.trace.events[index]
             if (event.span, problem.kind) in found:
-                event.problems = (*event.problems, problem)
+                event.problems, event.doubtful = (*event.problems, problem), False
 
 
 def _clearer(m: Machine, start: int) -> bool:

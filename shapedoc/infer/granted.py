@@ -39,7 +39,7 @@ def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
             _assume_some(m, test.left.id)
         return ""
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
-        _assume_rank(m, test.left, right.value)
+        return _assume_rank(m, test.left, right.value)
     return ""
 
 
@@ -62,8 +62,8 @@ def _assume_some(m: Machine, name: str) -> None:
         m.frame.variables[name] = m.trace.events[value.events[0]].result
 
 
-def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
-    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known."""
+def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> Signal:
+    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known; one with more never gets there."""
     source: ir.Expr | None = None
     if isinstance(left, ir.Call):
         if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
@@ -77,14 +77,17 @@ def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> None:
     elif isinstance(left, ir.Attribute) and left.attr == "ndim":
         source = left.value
     if source is None:
-        return
+        return ""
     value = m.eval(source)
     if isinstance(value, Symbolic) and value.used_as_tensor:
         value = value.as_tensor()
     if isinstance(value, Tensor):
         shape = m.sizes.shape(value.shape)
-        if shape.run is not None and rank >= len(shape.items) - 1:
+        if rank < len(shape.axes):
+            return "raise"
+        if shape.run is not None:
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             missing = rank - (len(shape.items) - 1)
             m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
+    return ""

@@ -213,6 +213,7 @@ def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> T
     met = machine.phi(node, tensors, shape)
     if shape.rank is not None and any(s.rank is None for s in shapes):
         machine.tentative.add(met.event)
+        machine.one_sided.add(met.event)
     return met
 
 

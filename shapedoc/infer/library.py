@@ -120,10 +120,10 @@ def module_list(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
     if kind == "torch.nn.Sequential":
         if len(args) == 1 and isinstance(value, DictValue):
             return Container(kind, Seq(tuple(value.items.values()), "list"), tuple(str(k) for k in value.items))
-        return Container(kind, Seq(tuple(a.value for a in args), "list"))
+        return Container(kind, Seq(tuple(a.value for a in args), "list"), loops=m.loops)
     got = elements(m, value, node)
     if got.exact:
-        return Container(kind, Seq(got.items, "list"))
+        return Container(kind, Seq(got.items, "list"), loops=m.loops)
     return Container(kind, Seq((), "list", join(m, got.items[-1:], node), got.length))
 
 

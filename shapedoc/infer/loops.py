@@ -32,6 +32,8 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     outer, m.loops = m.loops, m.loops
     m.branch_count += 1
     loop = m.branch_count
+    if not got.exact:
+        m.repeating[loop] = got.length
     signal = ""
     try:
         for i, element in enumerate(items):
@@ -58,6 +60,7 @@ def loop_while(m: Machine, node: ir.While) -> Signal:
     outer = m.loops
     m.branch_count += 1
     loop = m.branch_count
+    m.repeating[loop] = None
     try:
         for i in range(1 if len(outer) >= _DEEP else 2):
             if truth(m, m.eval(node.test)) is False:

@@ -73,6 +73,8 @@ class Machine(Recorder):
         self.call_count = 0
         self.branch_count = 0
         self.driver = False
+        # Loops whose rounds stand for any number of them, and how many where that is known.
+        self.repeating: dict[int, Dim | None] = {}
         self.libraries: set[str] = set()
         # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure
         # layers.
@@ -94,6 +96,7 @@ class Machine(Recorder):
         self.spoilt = set()
         self.tentative = set()
         self.doubted = []
+        self.one_sided = set()
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:

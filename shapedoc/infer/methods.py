@@ -256,12 +256,25 @@ def _key(key: object) -> Value:
     return Int(Dim.of(key)) if isinstance(key, int) else Unknown("a key")
 
 
+def _count(m: Machine, owner: Container, added: int) -> None:
+    """What is appended in a loop that stands for any number of rounds is there once for each of them."""
+    inside = [(loop, i) for loop, i in m.loops[len(owner.loops) :] if loop in m.repeating]
+    if inside:
+        trips = m.repeating[inside[0][0]]
+        alone = not owner.items.items and len(inside) == 1 and added == 1 and inside[0][1] == 0
+        owner.length = trips if alone else owner.length if inside[0][1] == 1 and len(owner.items.items) == 1 else None
+        owner.repeated = True
+    elif owner.length is not None:
+        owner.length = owner.length + added
+
+
 def _of_modules(m: Machine, owner: Container, method: str, values: Sequence[Value], where: ir.Expr | None) -> Value:
     if method in ("append", "add_module", "extend") and values:
         added: tuple[Value, ...] = (values[-1],)
         if method == "extend":
             added = values[0].items if isinstance(values[0], Seq) else ()
         if owner.items.rest is None:
+            _count(m, owner, len(added))
             owner.items = Seq((*owner.items.items, *added), "list")
         return owner
     if method in ("to", "cuda", "eval", "train", "float", "half"):

@@ -51,6 +51,10 @@ class Recorder:
         self.tentative: set[int] = set()
         # Problems that were not recorded because they rest on what the author states, and the events (by index).
         self.doubted: list[tuple[int, Problem]] = []
+        # Of these, the events of which one branch knows the rank, and another nothing.
+        self.one_sided: set[int] = set()
+        # Functions whose comments have been found to contradict the code or each other.
+        self.mistrusted: set[str] = set()
 
     @property
     def function(self) -> str:
@@ -117,6 +121,8 @@ class Recorder:
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
+            if self.one_sided and any(_among(o.value, self.one_sided) for o in operands):
+                self.one_sided.add(event.index)
         return result
 
     def _certain(
@@ -129,8 +135,18 @@ class Recorder:
             sure: tuple[Problem, ...] = ()
         else:
             sure = undoubted(problems, operands, self.described, tentative=tentative)
+            if len(sure) < len(problems) and self.described:
+                self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
         return sure
+
+    def doubt(self, start: int) -> None:
+        """Take back what rests on the comments of a function in which one was found wrong."""
+        for event in self.trace.events[start:] if self.mistrusted else ():
+            if event.function in self.mistrusted and event.index in self.tentative:
+                self.doubted.extend((event.index, p) for p in event.problems)
+                event.problems, event.doubtful = (), True
+        self.mistrusted = set()
 
     def _set_apart(self, event: Event) -> None:
         """The sizes that the author lists as the axes of one tensor are different quantities.
@@ -251,6 +267,8 @@ class Recorder:
         result.event = event.index
         if any(_among(v, self.tentative) for v in values):
             self.tentative.add(event.index)
+            if any(_among(v, self.one_sided) for v in values):
+                self.one_sided.add(event.index)
         return result
 
     def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:

@@ -23,6 +23,10 @@ from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Nu
 __all__ = ["Statements"]
 
 
+# Forms whose contradiction is certain to be the code's.
+_READ_BY_PROGRAMS = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
+
+
 class Statements:
     """The shapes stated in one file, told to a machine as it walks."""
 
@@ -122,6 +126,8 @@ class Statements:
     @staticmethod
     def _fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
         """The stated dims, ``...`` taken out where the rank is known; None where the rank cannot be that."""
+        if shape.rank is None and any(len(a) != len(stated.dims) for a in stated.alternatives):
+            return None  # which of them it is here is not known
         for dims in (stated.dims, *stated.alternatives):
             rest = [i for i, d in enumerate(dims) if isinstance(d, Rest)]
             if shape.rank is None:
@@ -212,7 +218,9 @@ class Statements:
 
     @staticmethod
     def _disagree(m: Machine, value: Tensor, stated: StatedShape, name: str, verdict: Sameness, *, rank: bool) -> None:
-        if not stated.sure or m.path:
+        if stated.sure and stated.form not in _READ_BY_PROGRAMS:
+            m.mistrusted.add(m.function)
+        if not stated.sure or m.path or value.event in m.one_sided:
             return
         inferred = m.sizes.show_shape(value.shape)
         m.trace.stated.append(Stated(Span(*stated.span), name, str(stated), stated.form, inferred, verdict, rank))

@@ -37,6 +37,8 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             return value.child(str(key)) if key is not None else Unknown(f"an element of `{value.name}`")
     match value:
         case Tensor():
+            if _is_old_number(m, value, index, node.value):
+                return value
             args = [Arg(value, node.value), Arg(settle_index(index), node.index)]
             return m.operate("operator.getitem", node, args)
         case Seq():
@@ -49,12 +51,26 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             if isinstance(index, Str) and index.value in value.names:
                 return value.items.items[value.names.index(index.value or "")]
             got = _of_sequence(m, value.items, index, node)
-            return Container(value.kind, got) if isinstance(got, Seq) else got
+            return Container(value.kind, got, repeated=value.repeated) if isinstance(got, Seq) else got
         case Unknown():
             return Unknown(value.reason, value.events)
         case Library() | Dtype():
             return value
     return Unknown("an element of this value")
+
+
+def _is_old_number(m: Machine, value: Tensor, index: Value, node: ir.Expr) -> bool:
+    """``loss.data[0]``: a single number had one axis before torch 0.4, and that is how it was read."""
+    if not isinstance(index, Int) or index.dim.value != 0 or m.sizes.shape(value.shape).rank != 0:
+        return False
+    while isinstance(node, ir.Attribute | ir.Call):
+        if isinstance(node, ir.Call):
+            node = node.func
+        elif node.attr == "data":
+            return True
+        else:
+            node = node.value
+    return False
 
 
 def settle_index(index: Value) -> Value:

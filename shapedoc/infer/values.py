@@ -151,11 +151,18 @@ class Builtin(Opaque):
 
 @dataclass(slots=True, eq=False)
 class Container(Opaque):
-    """``nn.Sequential``, ``nn.ModuleList`` or ``nn.ModuleDict``."""
+    """``nn.Sequential``, ``nn.ModuleList`` or ``nn.ModuleDict``.
+
+    repeated: its layers were appended in a loop whose rounds stand for any number of them: there may be more than
+    `items`, and `length` of them where that is known. loops: those that it was built in.
+    """
 
     kind: str
     items: Seq
     names: tuple[str, ...] = ()
+    repeated: bool = False
+    length: Dim | None = None
+    loops: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
-from shapedoc.core.value import Bool, Float, Int, Kind, NoneValue, Seq, SizeOf, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Float, Int, Kind, NoneValue, Opaque, Seq, SizeOf, Tensor, Unknown, Value
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.create import dtype_of, made, number_kind
@@ -147,11 +147,23 @@ def _constructed(at: OpContext, data: Value, kind: Kind) -> Tensor:
     if isinstance(data, Seq) and data.kind == "tuple":
         if len(data.items) == 1 and isinstance(data.items[0], Tensor):
             return made(at, at.shape(data.items[0]), kind)
-        if data.items and all(whole(at, v) is not None for v in data.items):
-            return made(at, extents(at, data), kind)
+        if len(data.items) == 1 and _may_be_data(data.items[0]):
+            at.lost("a size, or data")
+        if data.items and (len(data.items) > 1 or whole(at, data.items[0]) is not None):
+            return made(at, extents(at, _sizes(data)), kind)
         if any(isinstance(v, Unknown) for v in data.items):
             at.lost("sizes, or data")
     return made(at, data_shape(at, data), kind)
+
+
+def _may_be_data(value: Value) -> bool:
+    """Whether a parameter that nothing has used as a size so far may as well be an array."""
+    return isinstance(value, Opaque) and getattr(value, "_int", None) is None
+
+
+def _sizes(data: Seq) -> Seq:
+    """Sizes side by side; one that is an element of a tensor is not known."""
+    return Seq(tuple(Unknown("a size") if isinstance(v, Tensor) else v for v in data.items), data.kind)
 
 
 @op("torch.nn.Parameter", "torch.nn.parameter.Parameter")

@@ -145,6 +145,8 @@ def _is_masked(event: Event) -> bool:
 @lru_cache(maxsize=4096)
 def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
     """Every pair of axes that do not belong together in an elementwise operation, the surest first."""
+    if event.doubtful:
+        return ()
     if event.short not in ELEMENTWISE and not any(p.kind == "elementwise" for p in event.problems):
         return ()
     operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]

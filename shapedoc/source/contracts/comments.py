@@ -42,6 +42,7 @@ _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s
 _TIMES = re.compile(r"\s*(?:[xX\u00d7@*\u00b7]|bmm|matmul|dot|\.)\s*$")
 _EQUALS = re.compile(r"\s*==?\s*$")
 _OR = re.compile(r"\s*(?:,?\s*or(?:\s+\w*Tensor)?|\||/)\s*$")
+_OR_END = re.compile(r"(?:\bor(?:\s+\w*Tensor)?|/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
 _IF = re.compile(r"[\s,]*(?:if|when|unless|for|else|in case)\b")
 _EXPLICIT = re.compile(r"shapedoc:\s*")
@@ -166,7 +167,7 @@ def _link(glue: str) -> str | None:
         return "x"
     if _EQUALS.match(glue):
         return "="
-    if _OR.match(glue):
+    if _OR.match(glue) or _OR_END.search(glue):
         return "or"
     return None
 

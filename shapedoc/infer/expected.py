@@ -1,0 +1,48 @@
+"""Code that is written to fail: what is found in it is what its author expects."""
+
+from __future__ import annotations
+
+from shapedoc.core.value import Unknown
+from shapedoc.infer.join import snapshot
+from shapedoc.infer.machine import Machine
+from shapedoc.source import ir
+
+__all__ = ["expects_failure", "fails", "walk_aside"]
+
+# ``pytest.raises``, ``unittest``'s methods and ``contextlib.suppress``, however they are imported.
+_MANAGERS = frozenset(("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "suppress", "RaisesGroup"))
+# ``pytest.mark.xfail`` and ``unittest.expectedFailure``.
+_MARKS = frozenset(("xfail", "expectedFailure", "skip"))
+
+
+def expects_failure(node: ir.With) -> bool:
+    """Whether an exception is expected of the body."""
+    return any(_named(item) in _MANAGERS for item, _ in node.items if isinstance(item, ir.Call))
+
+
+def fails(node: ir.FunctionDef) -> bool:
+    """Whether a test is marked as one that fails or is not run."""
+    return any(_named(decorator) in _MARKS for decorator in node.decorators)
+
+
+def walk_aside(m: Machine, node: ir.With) -> None:
+    """Walk a body for what it calls, and forget it: what it assigns is unknown, what it does leaves no event."""
+    trace, executed = m.trace, set(m.executed)
+    events, stated, unknown = len(trace.events), len(trace.stated), dict(trace.unknown)
+    state = snapshot(m, lambda: m.run(node.body))
+    del trace.events[events:]
+    del trace.stated[stated:]
+    trace.unknown = unknown
+    m.executed = executed
+    m.spoilt = {e for e in m.spoilt if e < events}
+    m.one_sided = {e for e in m.one_sided if e < events}
+    m.tentative = {e for e in m.tentative if e < events}
+    for name, value in state.variables.items():
+        if m.frame.variables.get(name) is not value:
+            m.frame.variables[name] = Unknown("set where an exception is expected")
+
+
+def _named(node: ir.Expr) -> str:
+    if isinstance(node, ir.Call):
+        node = node.func
+    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""

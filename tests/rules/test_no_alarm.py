@@ -1,0 +1,182 @@
+"""What public code writes and means: each program says what is found in it, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+from tests.rules.expectations import Found, expected
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+EXPECTED_EXCEPTION = """\
+import pytest
+
+
+def test_refused():
+    x = torch.randn(2, 3)
+    with pytest.raises(RuntimeError):
+        y = x @ torch.randn(4, 5)
+    z = y + torch.randn(7, 9)
+    return x @ torch.randn(4, 5)  # <- SD101
+
+
+@pytest.mark.xfail
+def test_not_yet():
+    return torch.randn(2, 3) @ torch.randn(4, 5)
+"""
+
+ONE_NUMBER_BEFORE_TORCH_04 = """\
+def train(model, batch, labels):
+    loss = nn.CrossEntropyLoss()(model(batch), labels)
+    print(loss.data[0], loss.cpu().data.numpy()[0])
+    return loss[0]  # <- SD105
+"""
+
+BANK_OF_UNKNOWN_LENGTH = """\
+class Bank(nn.Module):
+    def __init__(self, K, d):
+        super().__init__()
+        self.bank = nn.ModuleList()
+        for k in range(1, K + 1):
+            self.bank.append(nn.Conv1d(d, d, kernel_size=k))
+        self.norm = nn.BatchNorm1d(d * K)
+
+    def forward(self, x):
+        out = self.bank[0](x)
+        for k in range(1, len(self.bank)):
+            out = torch.cat([out, self.bank[k](x)], dim=1)
+        return self.norm(out)
+
+
+result = Bank(16, 8)(torch.randn(2, 8, 30))
+"""
+
+BANK_OF_THREE = """\
+class Bank(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.bank = nn.ModuleList()
+        for k in range(1, 4):
+            self.bank.append(nn.Conv1d(d, d, kernel_size=1))
+        self.norm = nn.BatchNorm1d(d * 2)  # <- SD106
+
+    def forward(self, x):
+        out = self.bank[0](x)
+        for k in range(1, len(self.bank)):
+            out = torch.cat([out, self.bank[k](x)], dim=1)
+        return self.norm(out)
+
+
+result = Bank(8)(torch.randn(2, 8, 30))
+"""
+
+ARRAY_OR_SIZE = """\
+class Words(nn.Module):
+    def __init__(self, vectors):
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(torch.Tensor(vectors))
+
+    def forward(self, tokens):
+        return self.embedding(tokens)
+
+
+def pad(texts):
+    lengths = torch.LongTensor([len(t) for t in texts])
+    padded = torch.LongTensor(len(texts), lengths.max())
+    padded[0, : lengths[0]] = texts[0]
+    return padded
+"""
+
+RANK_EXCLUDED_BY_A_TEST = """\
+from einops import rearrange, repeat
+
+
+def decode(queries, latents):
+    n, device = queries.shape[1], queries.device
+    queries = queries + torch.randn(1, n, 1)
+    if queries.ndim == 2:
+        queries = repeat(queries, "n d -> b n d", b=latents.shape[0])
+    return queries
+"""
+
+ONE_SHAPE_OR_ANOTHER = '''\
+class PreNet(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.map = nn.Linear(d_in, d_out)
+
+    def forward(self, x):
+        """
+        Args:
+            x: [N, T, D], D is the input's width / [N, D]
+        Returns:
+            [N, T, H], H is the hidden width / [N, H]
+        """
+        return self.map(x)
+
+
+result = PreNet(5, 7)(torch.randn(2, 5))
+'''
+
+WHAT_ONE_BRANCH_KNOWS = '''\
+class Decoder(nn.Module):
+    def __init__(self, d, embedder=None):
+        super().__init__()
+        self.embedder = embedder
+        self.rnn = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, tokens, state):
+        """
+        tokens: token tensor of shape (batch, seq_len)
+        """
+        if self.embedder is not None:
+            inputs = self.embedder(tokens)
+        else:
+            inputs = tokens[:, :1]
+        # output.shape: (batch, seq_len, hidden_size)
+        output, state = self.rnn(inputs, state)
+        return output
+'''
+
+COMMENTS_THAT_CONTRADICT_EACH_OTHER = '''\
+class Convolution(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.linear = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        """
+        x: [B, T, d_model]
+        mask: [B, 1, T]  # <- SD701
+        """
+        x = self.linear(x).transpose(1, 2)
+        if mask is not None:
+            x = x.masked_fill(mask == 0, 0.0)
+        return x
+
+
+class Layer(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.convolution = Convolution(d_model)
+
+    def forward(self, x, mask):
+        """
+        x: [B, T, d_model]
+        mask: [B, T]
+        """
+        return self.convolution(x, mask)
+'''
+
+PROGRAMS = {
+    name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_only_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + PROGRAMS[name]
+    findings = analyse("model.py", text, Settings()).findings
+    assert sorted(Found(f.span.line, f.code) for f in findings if f.severity != "note") == expected(text)
