@@ -15,9 +15,9 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, packages, statements
+from shapedoc.infer.expected import fails
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
-from shapedoc.infer.expected import fails
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic

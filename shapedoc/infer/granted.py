@@ -63,7 +63,7 @@ def _assume_some(m: Machine, name: str) -> None:
 
 
 def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> Signal:
-    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known; one with more never gets there."""
+    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known; one of more never does."""
     source: ir.Expr | None = None
     if isinstance(left, ir.Call):
         if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
