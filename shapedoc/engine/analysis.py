@@ -22,7 +22,7 @@ from shapedoc.source.lowered import lowered
 from shapedoc.source.parse import SourceError, TooDeep
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["Analysis", "analyse", "trace"]
+__all__ = ["Analysis", "Study", "analyse", "study", "trace"]
 
 _GRAVITY: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
@@ -63,6 +63,23 @@ def analyse(path: str, text: str, settings: Settings) -> Analysis:
     kept, unused = parse_suppressions(module.comments).split(findings, module)
     kept += [unused_suppression(path, suppression) for suppression in unused]
     return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs), elsewhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Everything about one text: what the interpreter saw, and what the rules found in it, notes left out."""
+
+    trace: Trace
+    findings: list[Finding]
+
+
+def study(path: str, text: str, settings: Settings) -> Study:
+    """Return what is seen and found in `text`, suppressions left out of account.
+
+    Raises SourceError when the text does not parse.
+    """
+    seen, findings = _look(lower_ast.lower(text), path, text, settings)
+    return Study(seen, [finding for finding in findings if finding.severity != "note"])
 
 
 def trace(path: str, text: str, settings: Settings) -> Trace:

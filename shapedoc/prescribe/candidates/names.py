@@ -1,0 +1,61 @@
+"""Another name in the place of one: the tensor that the finding names, where it is in scope."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import libcst as cst
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.prescribe.bench import Bench
+from shapedoc.prescribe.candidate import Candidate, proposes
+from shapedoc.prescribe.places import names_in_scope, spots
+
+__all__: list[str] = []
+
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w(])")
+
+# Sizes that cannot meet say nothing of another tensor; only what is never used does.
+_SIZES = ("SD102", "SD107", "SD201", "SD408")
+
+
+@proposes("SD408", "SD503", "SD302", "SD306", "SD303", "SD201", "SD102", "SD107")
+def another_name(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """Every other tensor that the finding speaks of."""
+    syntax = bench.syntax
+    spoken = " ".join((finding.message, finding.help, finding.tensor, *(label.text for label in finding.labels)))
+    words = list(dict.fromkeys(_WORD.findall(spoken)))
+    if finding.code == "SD306" and "attention queries" not in finding.message:
+        return
+    for span in spots(bench, finding):
+        scope = names_in_scope(syntax, span)
+        known = [word for word in words if scope.get(word) == word and finding.code not in _SIZES]
+        known += [name for name in _unused(bench, span) if name not in known and scope.get(name) == name]
+        for _, node in syntax.inside(span):
+            place = syntax.span(node)
+            if not isinstance(node, cst.Name) or place is None or node.value not in scope or node.value == "self":
+                continue
+            if bench.syntax.text[: syntax.offset(place.line, place.column)].endswith("."):
+                continue
+            for word in known:
+                if word not in (node.value, "self"):
+                    yield Candidate((syntax.replace(place, word),), f"take `{word}` in the place of `{node.value}`")
+
+
+def _unused(bench: Bench, span: Span) -> list[str]:
+    """The parameters and variables of the function around a place that it never uses."""
+    found = bench.syntax.function(span)
+    if found is None:
+        return []
+    place, function = found
+    names = Counter(node.value for _, node in bench.syntax.inside(place) if isinstance(node, cst.Name))
+    never = [p.name.value for p in function.params.params if not names[p.name.value] and p.name.value != "self"]
+    for _, node in bench.syntax.inside(place):
+        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+            name = node.targets[0].target.value
+            if names[name] == 1:
+                never.append(name)
+    return never

@@ -1,0 +1,86 @@
+"""Operands of a product: one transposed, one not transposed, or the two the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.fix import Edit
+from shapedoc.prescribe.bench import Bench
+from shapedoc.prescribe.candidate import Candidate, proposes
+from shapedoc.prescribe.places import expressions, is_numpy, is_square, rank_of
+
+__all__: list[str] = []
+
+_PRODUCTS = ("matmul", "bmm", "mm", "mv", "dot", "linear")
+_TURNS = ("t", "transpose", "swapaxes", "permute", "mT")
+
+
+@proposes("SD101", "SD109")
+def turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """The last two axes of one operand exchanged, or left as they are."""
+    operands = _operands(bench, finding)
+    if operands is None:
+        return
+    numpy = is_numpy(bench, bench.touching(finding))
+    for node in operands:
+        yield from _straight(bench, node)
+        rank = rank_of(bench.trace.events, bench.syntax.span(node))
+        if rank is None or rank < 2 or is_square(bench.trace.events, bench.syntax.span(node)):
+            continue
+        turn = ".T" if rank == 2 else ".swapaxes(-2, -1)" if numpy else ".transpose(-2, -1)"
+        yield Candidate(bench.syntax.postfix(node, turn), f"exchange the last two axes: `{bench.syntax.written(node)}{turn}`")
+
+
+def _straight(bench: Bench, node: cst.BaseExpression) -> Iterator[Candidate]:
+    """The operand without the transposition that is written."""
+    syntax = bench.syntax
+    place = syntax.span(node)
+    base: cst.BaseExpression | None = None
+    if isinstance(node, cst.Attribute) and node.attr.value in ("T", "mT"):
+        base = node.value
+    elif isinstance(node, cst.Call) and syntax.called(node) in _TURNS:
+        base = syntax.receiver(node)
+    if base is not None and place is not None:
+        yield Candidate(
+            (syntax.replace(place, syntax.source(syntax.whole(base) or place)),),
+            f"leave `{syntax.plain(base)}` as it is",
+        )
+
+
+@proposes("SD101")
+def exchanged(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """The operands the other way round: rows of examples stand on the left."""
+    operands = _operands(bench, finding)
+    if operands is None:
+        return
+    syntax = bench.syntax
+    left, right = operands
+    places = syntax.whole(left), syntax.whole(right)
+    if places[0] is None or places[1] is None:
+        return
+    square = is_square(bench.trace.events, syntax.span(left))
+    for turn in (".T",) if square else (".T", ""):
+        one: tuple[Edit, ...] = (
+            syntax.replace(places[0], syntax.source(places[1])),
+            syntax.replace(places[1], syntax.written(left) + turn),
+        )
+        yield Candidate(one, f"multiply the other way round: `{syntax.plain(right)} @ {syntax.written(left)}{turn}`")
+
+
+def _operands(bench: Bench, finding: Finding) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """The two operands of the product that a finding stands on."""
+    syntax = bench.syntax
+    for node in expressions(bench, finding.span):
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
+            return node.left, node.right
+        if isinstance(node, cst.Call) and syntax.called(node) in _PRODUCTS:
+            values = [arg.value for arg in node.args if arg.keyword is None]
+            receiver = syntax.receiver(node)
+            if receiver is not None and syntax.plain(receiver).split(".")[-1] not in ("torch", "np", "numpy", "F"):
+                values = [receiver, *values]
+            if len(values) >= 2:
+                return values[0], values[1]
+    return None
