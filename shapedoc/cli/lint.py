@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# The formats that hand on fixes; working one out means analysing the file again for each candidate.
+_WITH_FIXES = ("json", "sarif")
+
 
 @click.command("lint")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
@@ -37,6 +40,9 @@ __all__ = ["command"]
 @click.option("--stdin-filename", metavar="NAME", help="The name of the file that comes through standard input.")
 @click.option("--no-screen", is_flag=True, help="Analyse every file through its concrete syntax.")
 @click.option("--add-ignores", is_flag=True, help="Silence all that is found now, by comments in the files.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended safely, and tell the rest.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that change results.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--without", multiple=True, metavar="SOURCE", hidden=True, help="Do without a source of knowledge.")
 def command(
     paths: tuple[Path, ...],
@@ -53,6 +59,9 @@ def command(
     stdin_filename: str | None,
     no_screen: bool,
     add_ignores: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     without: tuple[str, ...],
 ) -> int:
     """Find shape faults in PATHS (files and folders; this folder when none; - for standard input).
@@ -74,6 +83,12 @@ def command(
             from shapedoc.cli.ignoring import ignored
 
             return ignored(request)
+        if fix or diff:
+            from shapedoc.cli.fixing import mended
+
+            changes = mended(request, unsafe=unsafe_fixes, write=not diff)
+            if diff:
+                return int(changes > 0 and not exit_zero)
         return _exit_code(_told(request, statistics), exit_zero)
 
 
@@ -103,13 +118,17 @@ def _request(
 
 def _told(request: Request, statistics: bool) -> Report:
     """Run, print, and return what was printed; an unknown format stops before anything is read."""
-    from shapedoc.engine import notebook_reader, run, text_reader
+    from shapedoc.engine import notebook_reader, run, settings_of, source_reader, text_reader
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
     from shapedoc.report.places import project_folder
 
     render = renderer(request.config.output_format)
     report = run(request)
+    if request.config.output_format in _WITH_FIXES and report.findings:
+        from shapedoc.prescribe.attach import attach
+
+        attach(report, source_reader(request.stdin), settings_of(request))
     context = Context(
         text_of=text_reader(request.stdin),
         notebook_of=notebook_reader(request.stdin),

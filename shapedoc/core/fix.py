@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Literal
 from shapedoc.core.span import Span
 from shapedoc.core.text import split_lines
 
-__all__ = ["Edit", "Fix", "OverlappingEdits", "Safety", "Verified", "apply_edits"]
+__all__ = ["Edit", "Fix", "OverlappingEdits", "Safety", "Verified", "apply_edits", "solid"]
 
 Safety = Literal["safe", "unsafe", "display"]
 Verified = Literal["reanalysed", "executed"]
@@ -58,6 +59,34 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     for start, end, replacement in reversed(placed):
         text = text[:start] + replacement + text[end:]
     return text
+
+
+def solid(text: str, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The same change in edits that each replace some text, and that do not touch.
+
+    An insertion stands between two characters, so that the same one made twice would be there twice; replacing the
+    character before it is refused the second time.
+    """
+    starts = _line_starts(text)
+    places: list[tuple[int, int, str]] = []
+    for edit in sorted(edits, key=lambda e: (e.span.line, e.span.column, e.span.end_line, e.span.end_column)):
+        start = _offset(starts, edit.span.line, edit.span.column)
+        end = _offset(starts, edit.span.end_line, edit.span.end_column)
+        new = edit.text
+        if start == end and start > 0 and text[start - 1] != "\n":
+            start -= 1
+            new = text[start] + new
+        if places and places[-1][1] > start:
+            before = places.pop()
+            new = before[2] + new[before[1] - start :]
+            start = before[0]
+        places.append((start, end, new))
+    return tuple(Edit(_span(starts, start, end), new) for start, end, new in places)
+
+
+def _span(starts: Sequence[int], start: int, end: int) -> Span:
+    line, end_line = bisect_right(starts, start), bisect_right(starts, end)
+    return Span(line, start - starts[line - 1], end_line, end - starts[end_line - 1])
 
 
 def _line_starts(text: str) -> Sequence[int]:

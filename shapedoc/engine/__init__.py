@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.engine.request import KNOWLEDGE, Request, RequestError, Settings, StandardInput
-from shapedoc.engine.running import look, notebook_reader, run, text_reader
+from shapedoc.engine.running import look, notebook_reader, run, settings_of, source_reader, text_reader
 
 __all__ = [
     "KNOWLEDGE",
@@ -14,5 +14,7 @@ __all__ = [
     "look",
     "notebook_reader",
     "run",
+    "settings_of",
+    "source_reader",
     "text_reader",
 ]

@@ -78,7 +78,7 @@ def study(path: str, text: str, settings: Settings) -> Study:
 
     Raises SourceError when the text does not parse.
     """
-    seen, findings = _look(lower_ast.lower(text), path, text, settings)
+    seen, findings = _look(lowered(text), path, text, settings)
     return Study(seen, [finding for finding in findings if finding.severity != "note"])
 
 

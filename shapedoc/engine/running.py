@@ -22,7 +22,7 @@ from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import Source
 
-__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "settings_of", "text_reader"]
+__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "settings_of", "source_reader", "text_reader"]
 
 CACHE_FOLDER = ".shapedoc_cache"
 
@@ -87,6 +87,17 @@ def text_reader(stdin: StandardInput | None) -> Callable[[str], str | None]:
         return None if isinstance(source, FileError) else source.shown
 
     return text_of
+
+
+def source_reader(stdin: StandardInput | None) -> Callable[[str], Source | None]:
+    """Return a function that reads a path as findings name it: the text that was analysed, and the way to write it."""
+
+    @cache
+    def source_of(path: str) -> Source | None:
+        source = read(_task(path, stdin))
+        return None if isinstance(source, FileError) else source
+
+    return source_of
 
 
 def notebook_reader(stdin: StandardInput | None) -> Callable[[str], Notebook | None]:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shapedoc.core.finding import Finding, Report
-from shapedoc.core.fix import Fix, Safety
+from shapedoc.core.fix import Fix, Safety, solid
 from shapedoc.engine import Settings
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed, prescribe
 from shapedoc.source.parse import SourceError
+from shapedoc.source.read import Source
 
 __all__ = ["attach", "fix_of"]
 
@@ -18,38 +19,38 @@ __all__ = ["attach", "fix_of"]
 _SAFE = frozenset(("SD110", "SD902"))
 
 
-def attach(report: Report, text_of: Callable[[str], str | None], settings: Settings) -> list[Prescribed]:
+def attach(report: Report, source_of: Callable[[str], Source | None], settings: Settings) -> list[Prescribed]:
     """Put a fix on every finding that one is known for; return what was worked out, file by file."""
     done: list[Prescribed] = []
-    for path in dict.fromkeys(f.path for f in report.findings if f.cell is None and not f.code.startswith("SD9")):
-        text = text_of(path)
-        wanted = [f for f in report.findings if f.path == path and f.cell is None]
-        if text is None or path not in report.paths:
+    for path in dict.fromkeys(f.path for f in report.findings if not f.code.startswith("SD9")):
+        source = source_of(path)
+        wanted = [finding for finding in report.findings if finding.path == path]
+        if source is None or path not in report.paths:
             continue
         try:
-            bench = Bench.of(path, text, settings)
+            bench = Bench.of(path, source.text, settings)
         except SourceError:
             continue
         prescribed = prescribe(bench, wanted)
         by_place = {(p.finding.code, p.finding.span): p for p in prescribed}
         for index, finding in enumerate(report.findings):
             answer = by_place.get((finding.code, finding.span)) if finding.path == path else None
-            if answer is not None and finding.cell is None:
-                report.findings[index] = with_fix(finding, answer)
+            if answer is not None:
+                report.findings[index] = with_fix(source.text, finding, answer)
         done += prescribed
     return done
 
 
-def with_fix(finding: Finding, answer: Prescribed) -> Finding:
+def with_fix(text: str, finding: Finding, answer: Prescribed) -> Finding:
     """The finding with what is offered for it; choices that tie are told as notes, neither as the fix."""
     notes = tuple(f"one of several ways: {choice.candidate.description}" for choice in answer.choices)
-    return replace(finding, fix=fix_of(finding, answer), notes=(*finding.notes, *notes, *answer.refused))
+    return replace(finding, fix=fix_of(text, finding, answer), notes=(*finding.notes, *notes, *answer.refused))
 
 
-def fix_of(finding: Finding, answer: Prescribed) -> Fix | None:
+def fix_of(text: str, finding: Finding, answer: Prescribed) -> Fix | None:
     """The fix as it is reported."""
     if answer.fix is None:
         return None
     candidate = answer.fix.candidate
     safety: Safety = "safe" if finding.code in _SAFE else "unsafe"
-    return Fix(candidate.description, candidate.edits, safety, "reanalysed")
+    return Fix(candidate.description, solid(text, candidate.edits), safety, "reanalysed")

@@ -19,7 +19,23 @@ from shapedoc.rules.flow import shape_at
 __all__ = ["stretched"]
 
 _ELEMENTWISE = frozenset(
-    "add sub mul div pow where masked_fill maximum minimum eq ne lt le gt ge floor_divide copysign".split()
+    (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "pow",
+        "where",
+        "masked_fill",
+        "maximum",
+        "minimum",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+    )
 )
 _NEW_ONES = ("unsqueeze", "None", "newaxis", "keepdim", "expand_dims", "view", "reshape", "expand")
 

@@ -44,7 +44,9 @@ def prescribe(bench: Bench, wanted: Iterable[Finding] | None = None) -> list[Pre
         if finding.path == bench.path and _concerns(finding, chosen):
             proofs[index] = _proofs(bench, finding)
     _joint(bench, proofs)
-    return [_pick(bench, index, finding, proofs) for index, finding in enumerate(bench.findings) if _among(finding, chosen)]
+    return [
+        _pick(bench, index, finding, proofs) for index, finding in enumerate(bench.findings) if _among(finding, chosen)
+    ]
 
 
 def _concerns(finding: Finding, chosen: Sequence[Finding]) -> bool:
@@ -58,13 +60,18 @@ def _among(finding: Finding, chosen: Sequence[Finding]) -> bool:
 
 
 def _proofs(bench: Bench, finding: Finding) -> list[Proof]:
+    """The candidates that hold, the cheapest first; those that cost more than the first are not tried."""
+    priced = sorted(((_cost(bench, c), -c.known, i, c) for i, c in enumerate(proposals(bench, finding))))
     found: list[Proof] = []
-    for trial, candidate in enumerate(proposals(bench, finding)):
-        if trial == _TRIALS:
+    least: tuple[int, int] | None = None
+    for cost, unknown, _, candidate in priced[:_TRIALS]:
+        if least is not None and (cost, unknown) > least:
             break
         proof = prove(bench, candidate, finding)
         if proof is not None:
             found.append(proof)
+            if not proof.refused:
+                least = (cost, unknown)
     return found
 
 

@@ -86,7 +86,8 @@ def _forgets(bench: Bench, after: Study, edits: Sequence[Edit]) -> bool:
 
 def _all_lost(events: Iterable[Event], lines: set[int]) -> set[str]:
     """The operations on these lines that no walk could follow."""
-    lost, followed = set(), set()
+    lost: set[str] = set()
+    followed: set[str] = set()
     for event in events:
         if not event.span.path and event.span.line in lines:
             (lost if event.lost else followed).add(event.op)

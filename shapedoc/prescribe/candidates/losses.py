@@ -14,6 +14,7 @@ from shapedoc.prescribe.places import calls, rank_of
 
 __all__: list[str] = []
 
+
 @proposes("SD108")
 def classes_second(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The classes on axis 1, where cross-entropy takes them."""
@@ -34,7 +35,12 @@ def one_softmax(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         receiver = syntax.receiver(call)
         if place is None:
             continue
-        method = receiver is not None and syntax.plain(receiver).split(".")[-1] not in ("F", "torch", "functional", "nn")
+        method = receiver is not None and syntax.plain(receiver).split(".")[-1] not in (
+            "F",
+            "torch",
+            "functional",
+            "nn",
+        )
         tensor = receiver if method else call.args[0].value if call.args else None
         if tensor is None:
             continue

@@ -56,7 +56,11 @@ def _indexed(bench: Bench, node: cst.Subscript) -> Iterator[Candidate]:
     syntax = bench.syntax
     items = [element.slice for element in node.slice]
     texts = [
-        "None" if isinstance(i, cst.Index) and syntax.plain(i.value) in ("None", "np.newaxis") else ":" if _full(i) else ""
+        "None"
+        if isinstance(i, cst.Index) and syntax.plain(i.value) in ("None", "np.newaxis")
+        else ":"
+        if _full(i)
+        else ""
         for i in items
     ]
     whole = syntax.span(node)
@@ -102,7 +106,9 @@ def keys_alone(bench: Bench, finding: Finding) -> Iterator[Candidate]:
             for part in (node.left, node.right):
                 if _same_for_all_keys(bench, part):
                     continue
-                yield Candidate((syntax.replace(place, syntax.written(part)),), f"mask the keys alone: `{syntax.plain(part)}`")
+                yield Candidate(
+                    (syntax.replace(place, syntax.written(part)),), f"mask the keys alone: `{syntax.plain(part)}`"
+                )
 
 
 def _same_for_all_keys(bench: Bench, node: cst.BaseExpression) -> bool:
@@ -144,7 +150,9 @@ def _fewer_axes(bench: Bench, node: cst.BaseExpression) -> Iterator[Candidate]:
     if isinstance(node, cst.Call) and syntax.called(node) == "unsqueeze":
         receiver, place = syntax.receiver(node), syntax.span(node)
         if receiver is not None and place is not None:
-            yield Candidate((syntax.replace(place, syntax.plain(receiver)),), f"pass `{syntax.plain(receiver)}` as it is")
+            yield Candidate(
+                (syntax.replace(place, syntax.plain(receiver)),), f"pass `{syntax.plain(receiver)}` as it is"
+            )
 
 
 @proposes("SD112")

@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 _SIZE = re.compile(r"[A-Za-z_]\w*|\d+|//|[-+*()]| ")
 _LAYERS = frozenset(
-    "GRU LSTM RNN MultiheadAttention Transformer TransformerEncoderLayer TransformerDecoderLayer".split()
+    ["GRU", "LSTM", "RNN", "MultiheadAttention", "Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer"]
 )
 
 
@@ -81,9 +81,7 @@ def _conditional(bench: Bench, node: cst.IfExp) -> Iterator[Candidate]:
 def precedence(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The same where the argument is a name: its assignment is mended."""
     syntax = bench.syntax
-    names = {
-        node.value for _, node in syntax.inside(finding.span) if isinstance(node, cst.Name)
-    }
+    names = {node.value for _, node in syntax.inside(finding.span) if isinstance(node, cst.Name)}
     for place, node in syntax.lowered.statements.items():
         if isinstance(node, cst.Assign) and isinstance(node.value, cst.IfExp):
             targets = {t.target.value for t in node.targets if isinstance(t.target, cst.Name)}

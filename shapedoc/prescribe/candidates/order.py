@@ -50,7 +50,9 @@ def _softmax(bench: Bench, later: Span) -> tuple[Span, cst.Call] | None:
     if not above:
         return None
     place = max(above, key=lambda s: s.line)
-    if syntax.text[syntax.offset(place.end_line, place.end_column) : syntax.offset(later.line, 0)].strip(" \n\r\t") not in ("",):
+    if syntax.text[syntax.offset(place.end_line, place.end_column) : syntax.offset(later.line, 0)].strip(
+        " \n\r\t"
+    ) not in ("",):
         between = syntax.text[syntax.offset(place.end_line, place.end_column) : syntax.offset(later.line, 0)]
         if any(line.strip() and not line.strip().startswith("#") for line in between.splitlines()):
             return None
@@ -78,7 +80,7 @@ def _target(bench: Bench, place: Span) -> str:
 
 @proposes("SD301", "SD302")
 def moved_call(bench: Bench, finding: Finding) -> Iterator[Candidate]:
-    """The attention before the cell (additive) or after it (multiplicative), where the two statements are neighbours."""
+    """The attention before the cell (additive) or after it (multiplicative)."""
     syntax = bench.syntax
     places = [s for s in (syntax.statement(span) for span in _spans(finding)) if s is not None]
     for one in places:
@@ -88,7 +90,8 @@ def moved_call(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 texts = syntax.source(first), syntax.source(second)
                 yield Candidate(
                     (syntax.replace(first, texts[1]), syntax.replace(second, texts[0])),
-                    "exchange the two steps: " + ("attend first" if finding.code == "SD301" else "attend after the cell"),
+                    "exchange the two steps: "
+                    + ("attend first" if finding.code == "SD301" else "attend after the cell"),
                 )
 
 

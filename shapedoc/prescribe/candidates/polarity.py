@@ -35,7 +35,9 @@ def turned_round(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         return
     text = syntax.written(node)
     if _is_bool(bench, finding.span):
-        yield Candidate((syntax.replace(syntax.whole(node) or finding.span, f"~{text}"),), f"turn the mask round: `~{text}`")
+        yield Candidate(
+            (syntax.replace(syntax.whole(node) or finding.span, f"~{text}"),), f"turn the mask round: `~{text}`"
+        )
     else:
         yield Candidate((syntax.replace(finding.span, f"{text} == 0"),), f"turn the mask round: `{text} == 0`")
 
@@ -54,7 +56,9 @@ def _compared(bench: Bench, node: cst.Comparison) -> Iterator[Candidate]:
     elif type(target.operator) in _OPPOSITE:
         old = syntax.source(between)
         word = _OPPOSITE[type(target.operator)]
-        yield Candidate((syntax.replace(between, old.replace(old.strip(), word)),), f"turn the comparison round: `{word}`")
+        yield Candidate(
+            (syntax.replace(between, old.replace(old.strip(), word)),), f"turn the comparison round: `{word}`"
+        )
     else:
         place = syntax.span(node)
         if place is not None:
@@ -84,17 +88,23 @@ def filled(bench: Bench, finding: Finding) -> Iterator[Candidate]:
             sign = _sign(bench, operand)
             if sign is None or operand.span is None:
                 continue
-            mask, scores = (node.right, node.left) if operand.span == syntax.span(node.right) else (node.left, node.right)
+            mask, scores = (
+                (node.right, node.left) if operand.span == syntax.span(node.right) else (node.left, node.right)
+            )
             if operand.span != syntax.span(mask):
                 continue
             boolean = isinstance(operand.value, Tensor) and operand.value.kind == "bool"
             text = syntax.written(mask)
-            drop = (f"~{text}" if boolean else f"{text} == 0") if sign == "keep" else (text if boolean else f"{text} != 0")
+            drop = (
+                (f"~{text}" if boolean else f"{text} == 0") if sign == "keep" else (text if boolean else f"{text} != 0")
+            )
             if is_numpy(bench, [event]):
                 new = f"np.where({drop}, -np.inf, {syntax.plain(scores)})"
             else:
                 new = f'{syntax.written(scores)}.masked_fill({drop}, float("-inf"))'
-            yield Candidate((syntax.replace(finding.span, new),), f"fill the scores where nothing is to be seen: `{new}`")
+            yield Candidate(
+                (syntax.replace(finding.span, new),), f"fill the scores where nothing is to be seen: `{new}`"
+            )
             return
 
 

@@ -35,7 +35,9 @@ def along_time(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 text = syntax.source(index)
                 if text.endswith("[0]"):
                     for edits in _brought(bench, finding):
-                        yield Candidate((syntax.replace(index, text[:-3] + "[1]"), *edits), "cut the table to the length of time")
+                        yield Candidate(
+                            (syntax.replace(index, text[:-3] + "[1]"), *edits), "cut the table to the length of time"
+                        )
 
 
 def _brought(bench: Bench, finding: Finding) -> Iterator[tuple[Edit, ...]]:

@@ -31,7 +31,9 @@ def turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         if rank is None or rank < 2 or is_square(bench.trace.events, bench.syntax.span(node)):
             continue
         turn = ".T" if rank == 2 else ".swapaxes(-2, -1)" if numpy else ".transpose(-2, -1)"
-        yield Candidate(bench.syntax.postfix(node, turn), f"exchange the last two axes: `{bench.syntax.written(node)}{turn}`")
+        yield Candidate(
+            bench.syntax.postfix(node, turn), f"exchange the last two axes: `{bench.syntax.written(node)}{turn}`"
+        )
 
 
 def _straight(bench: Bench, node: cst.BaseExpression) -> Iterator[Candidate]:

@@ -124,5 +124,7 @@ def any_rank(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         module = receiver is not None and syntax.plain(receiver) == "torch"
         if place is not None and module and len(call.args) == 2 and syntax.span(call.args[1].value) == finding.span:
             name = Span(place.end_line, place.end_column - len("bmm"), place.end_line, place.end_column)
-            yield Candidate((syntax.replace(name, "matmul"),), "write `matmul`, which takes one matrix for all examples")
+            yield Candidate(
+                (syntax.replace(name, "matmul"),), "write `matmul`, which takes one matrix for all examples"
+            )
         return

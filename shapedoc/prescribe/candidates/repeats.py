@@ -62,4 +62,6 @@ def _pattern(bench: Bench, call: cst.Call) -> Iterator[Candidate]:
             left, arrow, right = syntax.source(place).partition("->")
             turned = re.sub(r"\((\w+) (\w+)\)", r"(\2 \1)", right)
             if turned != right:
-                yield Candidate((syntax.replace(place, left + arrow + turned),), "exchange the two names in parentheses")
+                yield Candidate(
+                    (syntax.replace(place, left + arrow + turned),), "exchange the two names in parentheses"
+                )

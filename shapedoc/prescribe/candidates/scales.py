@@ -34,7 +34,8 @@ def turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         text = syntax.source(between)
         old, new = ("*", "/") if isinstance(node.operator, cst.Multiply) else ("/", "*")
         yield Candidate(
-            (syntax.replace(between, text.replace(old, new)),), f"{'divide' if new == '/' else 'multiply'} instead: `{new}`"
+            (syntax.replace(between, text.replace(old, new)),),
+            f"{'divide' if new == '/' else 'multiply'} instead: `{new}`",
         )
         return
 
@@ -69,7 +70,11 @@ def of_the_summed_size(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         text = syntax.source(place)
         if syntax.text[: syntax.offset(place.line, place.column)].endswith("."):
             continue
-        if text.split(".")[-1] in scope and text != wanted and text in (scope[text.split(".")[-1]], text.split(".")[-1]):
+        if (
+            text.split(".")[-1] in scope
+            and text != wanted
+            and text in (scope[text.split(".")[-1]], text.split(".")[-1])
+        ):
             yield Candidate((syntax.replace(place, wanted),), f"take the root of the size that is summed: `{wanted}`")
 
 

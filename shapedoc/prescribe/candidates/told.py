@@ -31,7 +31,7 @@ def as_told(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         tree = _parsed(code)
         if tree is None or "..." in code or isinstance(tree, cst.Name | cst.Integer | cst.UnaryOperation):
             continue
-        if any(name not in scope and name not in _LIBRARIES for name in _names(tree)):
+        if any(scope.get(name) != name and name not in _LIBRARIES for name in _names(tree)):
             continue
         for _, node in (*syntax.inside(finding.span), *syntax.around(finding.span)):
             place = syntax.span(node)
@@ -60,9 +60,7 @@ def _names(tree: cst.CSTNode) -> Iterator[str]:
     """The names that an expression reads; attributes and keywords are none."""
     if isinstance(tree, cst.Name):
         yield tree.value
-    elif isinstance(tree, cst.Attribute):
-        yield from _names(tree.value)
-    elif isinstance(tree, cst.Arg):
+    elif isinstance(tree, cst.Attribute | cst.Arg):
         yield from _names(tree.value)
     else:
         for child in tree.children:

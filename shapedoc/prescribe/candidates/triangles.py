@@ -37,7 +37,9 @@ def another_triangle(bench: Bench, finding: Finding) -> Iterator[Candidate]:
             if place is not None:
                 yield Candidate(
                     (syntax.replace(place, other), *edits),
-                    f"take the other side: `{other}(..., {word}={offset})`" if offset else f"take the other side: `{other}`",
+                    f"take the other side: `{other}(..., {word}={offset})`"
+                    if offset
+                    else f"take the other side: `{other}`",
                 )
         return
 
