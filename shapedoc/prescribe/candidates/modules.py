@@ -38,7 +38,8 @@ def built_with(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     syntax = bench.syntax
     node = syntax.at(finding.span)
     scope = names_in_scope(syntax, finding.span)
-    sizes = re.findall(r"(?:=|`)([\w*+/() -]+?)(?:`|$|,)", finding.help) + re.findall(r"`([^`]+)`", finding.message)
+    told = re.findall(r"(?:=|`)([\w*+/() -]+?)(?:`|$|,)", finding.help)
+    sizes = told + re.findall(r"(?:fed|got) `([^`]+)`", finding.message)
     for size in dict.fromkeys(size.partition("=")[2] or size for size in sizes):
         text = spelled(size, scope)
         if not text or not isinstance(node, cst.BaseExpression):

@@ -18,6 +18,7 @@ __all__: list[str] = []
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w(])")
 
+_NEVER = re.compile(r"(?<![\w.])([A-Za-z_]\w*) is never used")
 # Sizes that cannot meet say nothing of another tensor; only what is never used does.
 _SIZES = ("SD102", "SD107", "SD201", "SD408")
 
@@ -33,6 +34,7 @@ def another_name(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     for span in spots(bench, finding):
         scope = names_in_scope(syntax, span)
         known = [word for word in words if scope.get(word) == word and finding.code not in _SIZES]
+        known += [word for word in _NEVER.findall(finding.message) if scope.get(word) == word]
         known += [name for name in _unused(bench, span) if name not in known and scope.get(name) == name]
         for _, node in syntax.inside(span):
             place = syntax.span(node)

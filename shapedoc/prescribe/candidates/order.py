@@ -86,13 +86,29 @@ def moved_call(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     for one in places:
         for other in places:
             first, second = one[0], other[0]
-            if first.end_line < second.line and first.column == second.column:
+            if first.end_line < second.line and first.column == second.column and _independent(one[1], other[1]):
                 texts = syntax.source(first), syntax.source(second)
                 yield Candidate(
                     (syntax.replace(first, texts[1]), syntax.replace(second, texts[0])),
                     "exchange the two steps: "
                     + ("attend first" if finding.code == "SD301" else "attend after the cell"),
                 )
+
+
+def _independent(first: cst.CSTNode, second: cst.CSTNode) -> bool:
+    """Whether the second statement reads nothing that only the first one makes."""
+    if not isinstance(first, cst.Assign) or not isinstance(second, cst.Assign):
+        return False
+    made = {name for target in first.targets for name in _read(target.target)}
+    return not (made & _read(second.value)) - _read(first.value)
+
+
+def _read(node: cst.CSTNode) -> set[str]:
+    if isinstance(node, cst.Name):
+        return {node.value}
+    if isinstance(node, cst.Attribute):
+        return _read(node.value)
+    return {name for child in node.children for name in _read(child)}
 
 
 def _spans(finding: Finding) -> Iterator[Span]:
