@@ -18,7 +18,7 @@ from shapedoc.version import __version__
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = ("lint", "shapes", "explain", "rules")
+COMMANDS = ("lint", "run", "shapes", "explain", "rules")
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 1

@@ -18,6 +18,8 @@ from shapedoc.rules import Example, all_rules
 
 _MARK = re.compile(r"# <- (SD\d{3})\s*$")
 _RULES = {rule.code: rule for rule in all_rules()}
+# What only a run shows; tests/runtime runs these examples.
+_AT_RUN_TIME = ("SD903",)
 _BAD = [(code, i) for code, rule in _RULES.items() for i in range(len(rule.bad))]
 _GOOD = [(code, i) for code, rule in _RULES.items() for i in range(len(rule.good))]
 
@@ -63,7 +65,7 @@ def test_every_rule_has_its_page(code: str) -> None:
     assert rule.good, code
 
 
-@pytest.mark.parametrize(("code", "number"), _BAD)
+@pytest.mark.parametrize(("code", "number"), [pair for pair in _BAD if pair[0] not in _AT_RUN_TIME])
 def test_a_bad_example_is_found_where_it_says(code: str, number: int) -> None:
     example = _RULES[code].bad[number]
     assert sorted((f.code, f.span.line) for f in lint(example.code)) == marked(example.code)

@@ -1,0 +1,289 @@
+"""Watching torch: a function mode that hands every operation of watched code to a recorder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.value import Int, Tensor
+from shapedoc.infer.recorder import Arg
+from shapedoc.runtime.layers import built_module, layer_of
+from shapedoc.runtime.op_names import PASSIVE, is_reflected, name_of, operator_of
+from shapedoc.runtime.places import Place
+from shapedoc.runtime.recorder import RunRecorder
+from shapedoc.runtime.shadows import is_array
+from shapedoc.runtime.sizes import AxisSize
+from shapedoc.source import ir
+
+__all__ = ["watching"]
+
+_TORCH = torch.__file__.rpartition("/")[0]
+
+
+class _Mode(TorchFunctionMode):  # type: ignore[misc]
+    """Hands torch functions to the recorder."""
+
+    def __init__(self, recorder: RunRecorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: object,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        recorder = self.recorder
+        if recorder.inside or recorder.full:
+            return func(*args, **kwargs)
+        called = getattr(func, "__name__", "")
+        if called in PASSIVE:
+            return func(*args, **kwargs)
+        place = recorder.locate(sys._getframe(1))
+        if place is None:
+            return func(*args, **kwargs)
+        recorder.inside += 1
+        try:
+            return _operation(recorder, place, func, called, args, kwargs)
+        finally:
+            recorder.inside -= 1
+
+
+def _operation(
+    recorder: RunRecorder,
+    place: Place,
+    func: Callable[..., Any],
+    called: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    if called == "__get__":
+        name = name_of(func)
+        if name == "torch.Tensor.shape":
+            return sizes_of(recorder, place, args[0], func(*args))
+        if name not in _MADE:
+            result = func(*args, **kwargs)
+            if name == "torch.Tensor.data" and is_array(result):
+                recorder.shadows.put(result, recorder.shadows.of(args[0]))
+            return result
+        return _recorded(recorder, name, place, args, {}, lambda: func(*args), node=place.node, method=True)
+    if called == "size":
+        return _size(recorder, place, func, args, kwargs)
+    if called == "__iter__":
+        return iter(_rows(recorder, place, args[0]))
+    direct, library = _between(recorder, sys._getframe(2))
+    if not direct and (library.startswith(_BUILDING) or library.endswith("__init__")):
+        return func(*args, **kwargs)
+    operator = operator_of(place.node, func) if direct else ""
+    name = operator or (name_of(func) if direct else library)
+    node = place.node if direct and (operator or _calls(place.node, called)) else None
+    if operator and is_reflected(func):
+        first, second = args[:2]
+        flipped = (second, first, *args[2:])
+        return _recorded(recorder, name, place, flipped, kwargs, lambda: func(*args, **kwargs), node=node, method=True)
+    method = name.startswith(("torch.Tensor.", "operator."))
+    return _recorded(recorder, name, place, args, kwargs, lambda: func(*args, **kwargs), node=node, method=method)
+
+
+_MADE = frozenset(f"torch.Tensor.{name}" for name in ("T", "mT", "H", "mH", "real", "imag"))
+
+
+def _calls(node: ir.Expr | ir.Stmt, called: str) -> bool:
+    """Whether a node is a call of this function (or may be, under another name)."""
+    return isinstance(node, ir.Call | ir.Subscript)
+
+
+# Library code that makes and changes parameters: nothing there is the author's.
+_BUILDING = ("torch.nn.init.", "torch.optim.", "torch.nn.utils.")
+
+
+def _between(recorder: RunRecorder, frame: FrameType | None) -> tuple[bool, str]:
+    """Whether the author's code called the function itself, and the library function that it called, if not."""
+    activation, library = recorder.activation, ""
+    while frame is not None and activation is not None and frame is not activation.frame:
+        library = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_name}"
+        frame = frame.f_back
+    return library in ("", "torch._tensor.wrapped") or library.startswith(_THIN), library
+
+
+# Functions of Python that hand on to one that is recorded under its own name.
+_THIN = ("torch._tensor.", "torch.functional.", "torch.nn.functional.", "torch._jit_internal.")
+
+
+def _recorded(
+    recorder: RunRecorder,
+    name: str,
+    place: Place,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    run: Callable[[], Any],
+    *,
+    node: ir.Expr | ir.Stmt | None,
+    method: bool,
+) -> Any:
+    try:
+        given, keywords = recorder.arguments.call(args, kwargs, node, method)
+    except Exception:
+        recorder.faults += 1
+        return run()
+    return recorder.perform(name, place, given, keywords, run)
+
+
+# -- sizes
+
+
+def sizes_of(recorder: RunRecorder, place: Place, tensor: Any, real: Sequence[int]) -> Any:
+    """``x.shape`` with sizes that know their names."""
+    known = recorder.shadows.of(tensor, place.node.value.id if _of_name(place.node) else "")
+    axes = recorder.sizes.shape(known.shape).axes
+    if len(axes) != len(real):
+        return real
+    named: list[Dim] = []
+    for index, name, line in _targets(place, len(axes)):
+        named.append(_name(recorder, axes[index].dim, name, line))
+    if len(named) > 1:
+        recorder.sizes.apart(*named)
+    return torch.Size(AxisSize(n, recorder.sizes.resolve(a.dim)) for n, a in zip(real, axes, strict=True))
+
+
+def _of_name(node: ir.Expr | ir.Stmt) -> bool:
+    return isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name)
+
+
+def _size(
+    recorder: RunRecorder, place: Place, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    real = func(*args, **kwargs)
+    if not isinstance(real, int):
+        return sizes_of(recorder, place, args[0], real)
+    axes = recorder.sizes.shape(recorder.shadows.of(args[0]).shape).axes
+    index = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    dim = axes[index].dim
+    statement = place.statement
+    for target, value in _pairs(statement):
+        if value is place.node and isinstance(target, ir.Name):
+            dim = _name(recorder, dim, target.id, target.span[0])
+    return AxisSize(real, recorder.sizes.resolve(dim))
+
+
+def _targets(place: Place, rank: int) -> Iterator[tuple[int, str, int]]:
+    """Which axes an assignment names: (axis, name, line)."""
+    for target, value in _pairs(place.statement):
+        if value is place.node and isinstance(target, ir.Sequence):
+            yield from _each(target, 0, rank)
+        elif isinstance(value, ir.Subscript) and value.value is place.node:
+            index = _number(value.index)
+            if isinstance(target, ir.Name) and index is not None and -rank <= index < rank:
+                yield index, target.id, target.span[0]
+            elif isinstance(target, ir.Sequence) and isinstance(value.index, ir.Slice):
+                lower = _number(value.index.lower) if value.index.lower is not None else 0
+                if lower is not None and value.index.step is None:
+                    yield from _each(target, lower % rank if rank else 0, rank)
+
+
+def _each(target: ir.Sequence, start: int, rank: int) -> Iterator[tuple[int, str, int]]:
+    star = next((i for i, t in enumerate(target.items) if isinstance(t, ir.Starred)), None)
+    for i, item in enumerate(target.items):
+        index = start + i if star is None or i < star else rank - len(target.items) + i
+        if isinstance(item, ir.Name) and item.id.strip("_") and 0 <= index < rank:
+            yield index, item.id, item.span[0]
+
+
+def _pairs(statement: ir.Stmt | None) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    if not isinstance(statement, ir.Assign) or statement.value is None:
+        return
+    for target in statement.targets:
+        yield target, statement.value
+        if isinstance(target, ir.Sequence) and isinstance(statement.value, ir.Sequence):
+            yield from zip(target.items, statement.value.items, strict=False)
+
+
+def _number(node: ir.Expr | None) -> int | None:
+    match node:
+        case ir.Const(value=int(number)):
+            return number
+        case ir.UnaryOp(op="-", operand=ir.Const(value=int(number))):
+            return -number
+    return None
+
+
+def _name(recorder: RunRecorder, dim: Dim, name: str, line: int) -> Dim:
+    """Name a size that nobody named; what a size of this name was apart from before, it is too."""
+    dim = recorder.sizes.resolve(dim)
+    sym, activation = dim.sym, recorder.activation
+    if sym is None or sym.name or not sym.flexible or activation is None:
+        return dim
+    named = Dim.of(Sym(name, value=sym.value, flexible=True, owner=activation.function, line=line))
+    recorder.sizes.bind(sym, named)
+    earlier = activation.names.get(name)
+    if earlier is not None:
+        recorder.sizes.alike(named, earlier)
+    activation.names.setdefault(name, named)
+    return named
+
+
+def _rows(recorder: RunRecorder, place: Place, tensor: Any) -> list[Any]:
+    """What iterating over a tensor gives, each row an event of its own."""
+    rows = list(tensor.unbind(0))
+    known = recorder.shadows.of(tensor)
+    for i, row in enumerate(rows[:8]):
+
+        def given(row: Any = row) -> Any:
+            return row
+
+        args = [Arg(known, place.node if isinstance(place.node, ir.Expr) else None), Arg(Int(Dim.of(i)))]
+        recorder.perform("operator.getitem", place, args, {}, given)
+    return rows
+
+
+# -- modules
+
+
+@contextmanager
+def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
+    """Record what watched code does in this block."""
+    call, init = torch.nn.Module.__call__, torch.nn.Module.__init__
+
+    def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+        if recorder.inside or recorder.full:
+            return call(module, *args, **kwargs)
+        layer = layer_of(recorder, module)
+        if layer is None:
+            return call(module, *args, **kwargs)
+        frame = sys._getframe(1)
+        place = recorder.locate(frame)
+        if place is None:
+            return call(module, *args, **kwargs)
+        recorder.inside += 1
+        try:
+            direct = recorder.activation is not None and frame is recorder.activation.frame
+            node = place.node if direct else None
+            given, keywords = recorder.arguments.call(args, kwargs, node, method=False)
+            return recorder.perform(
+                f"{layer.kind}.forward", place, given, keywords, lambda: call(module, *args, **kwargs), layer
+            )
+        finally:
+            recorder.inside -= 1
+
+    def initialised(module: Any, *args: Any, **kwargs: Any) -> None:
+        init(module, *args, **kwargs)
+        if not recorder.inside and not recorder.full:
+            built_module(recorder, module, sys._getframe(1))
+
+    torch.nn.Module.__call__, torch.nn.Module.__init__ = called, initialised
+    try:
+        with _Mode(recorder):
+            yield recorder
+    finally:
+        torch.nn.Module.__call__, torch.nn.Module.__init__ = call, init
+        events = recorder.trace.events
+        recorder.trace.entries.append(("", 0, len(events), recorder.sizes))
