@@ -21,8 +21,8 @@ RULE = Rule(
     name="raised-here",
     severity="error",
     summary="This very sub-expression raised, with operands of these shapes.",
-    what="Explains an exception in code that `shapedoc run` or `shapedoc.check` watches: the sub-expression that raised "
-    "it and the shapes of its operands, by name. It is told where no other rule explains the exception.",
+    what="Explains an exception in code that `shapedoc run` or `shapedoc.check` watches: the sub-expression that "
+    "raised it and the shapes of its operands, by name. It is told where no other rule explains the exception.",
     why="torch and NumPy name two numbers and no tensor, and a traceback names a line, which may hold ten operations.",
     instead="Compare the shapes of the operands, which the finding shows, and mend the one that is not as you meant.",
     source="Python's code objects know the place of every instruction (PEP 657); nothing is evaluated a second time.",

@@ -42,7 +42,10 @@ class Arguments:
         """The arguments of a call; `method`: the first stands before the dot."""
         positional, named = _nodes(node, method)
         found = [
-            Arg(self.value(a, positional[i] if i < len(positional) else None), positional[i] if i < len(positional) else None)
+            Arg(
+                self.value(a, positional[i] if i < len(positional) else None),
+                positional[i] if i < len(positional) else None,
+            )
             for i, a in enumerate(args)
         ]
         # A function of Python hands keywords on that stand as positional arguments in the source.
@@ -120,7 +123,7 @@ def _nodes(node: ir.Expr | ir.Stmt | None, method: bool) -> tuple[list[ir.Expr |
         case ir.AugAssign():
             return [node.target, node.value], {}
         case ir.Compare():
-            return [node.left, *node.comparators][:2], {}
+            return [node.left, node.comparators[0]], {}
         case ir.UnaryOp():
             return [node.operand], {}
         case ir.Subscript():

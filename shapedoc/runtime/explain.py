@@ -41,10 +41,7 @@ def explain(
         return None
     span = Span(*place.node.span)
     event = _event(recorder, error, span)
-    if event is not None and recorder is not None:
-        labels = _recorded(event, recorder)
-    else:
-        labels = _local(place, frame, source)
+    labels = _recorded(event, recorder) if event is not None and recorder is not None else _local(place, frame, source)
     text = _text(source, place.node.span)
     return Finding(
         code=CODE,
@@ -62,9 +59,7 @@ def explain(
     )
 
 
-def _innermost(
-    traceback: TracebackType | None, watched: Callable[[str], bool] | None
-) -> tuple[FrameType, int] | None:
+def _innermost(traceback: TracebackType | None, watched: Callable[[str], bool] | None) -> tuple[FrameType, int] | None:
     last = None
     while traceback is not None:
         if watched is None or watched(traceback.tb_frame.f_code.co_filename):

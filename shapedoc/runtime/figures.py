@@ -37,7 +37,10 @@ class _Scope:
 
 @dataclass(slots=True)
 class Figures:
-    """Reads numbers for one recording. shadow: what is known of a tensor. built: what a module's constructor was given."""
+    """Reads numbers for one recording.
+
+    shadow: what is known of a tensor. built: what a module's constructor was given.
+    """
 
     sizes: Sizes
     shadow: Callable[[object], Tensor | None]
@@ -147,7 +150,7 @@ class Figures:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         for cls in type(owner).__mro__:
-            file = _file_of(cls) or scope.file
+            file = scope.file if cls.__name__ in scope.file.attributes else _file_of(cls) or scope.file
             source = file.attributes.get(cls.__name__, {}).get(node.attr)
             if source is not None:
                 inner = self._constructor(owner, cls, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["built_module", "layer_of"]
 
 # Settings that a module keeps under another name, or as something else.
-_KEPT = {
+_KEPT: dict[tuple[str, str], Callable[[Any], object]] = {
     ("MultiheadAttention", "bias"): lambda m: m.in_proj_bias is not None,
     ("TransformerEncoderLayer", "d_model"): lambda m: m.self_attn.embed_dim,
     ("TransformerEncoderLayer", "nhead"): lambda m: m.self_attn.num_heads,
@@ -91,7 +92,7 @@ def _owner(layer: Layer) -> str:
 
 
 def built_module(recorder: RunRecorder, module: Any, frame: FrameType) -> None:
-    """A module has been initialised: of a library's, what it was given; of the author's, its constructor's arguments."""
+    """A module has been initialised: keep what a library's, or the constructor of one of the author's, was given."""
     from shapedoc.infer.recorder import Arg
 
     if kind_of_module(module) is None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from shapedoc.ops.registry import table
+from shapedoc.rules.contractions import names
 from shapedoc.source import ir
 
 __all__ = ["PASSIVE", "is_reflected", "name_of", "operator_of"]
@@ -37,12 +38,12 @@ _OPERATORS = {
 }
 
 # What says something of a tensor and makes none.
-PASSIVE = frozenset(
-    """__bool__ __float__ __int__ __index__ __len__ __format__ __repr__ __str__ __hash__ __contains__ __dir__
-    __reduce_ex__ __deepcopy__ __setstate__ __array__ item tolist dim ndimension numel nelement stride is_contiguous
-    is_floating_point is_complex data_ptr element_size storage untyped_storage get_device backward requires_grad_
-    register_hook retain_grad allclose equal is_tensor is_nonzero storage_offset numpy_T has_names is_inference
-    is_same_size is_set_to is_signed result_type""".split()
+PASSIVE = names(
+    "__bool__ __float__ __int__ __index__ __len__ __format__ __repr__ __str__ __hash__ __contains__ "
+    "__dir__ __reduce_ex__ __deepcopy__ __setstate__ __array__ item tolist dim ndimension numel nelement "
+    "stride is_contiguous is_floating_point is_complex data_ptr element_size storage untyped_storage "
+    "get_device backward requires_grad_ register_hook retain_grad allclose equal is_tensor is_nonzero "
+    "storage_offset has_names is_inference is_same_size is_set_to is_signed result_type"
 )
 
 

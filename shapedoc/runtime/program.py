@@ -34,8 +34,15 @@ def under(*folders: Path) -> Callable[[str], bool]:
 
     @cache
     def watched(path: str) -> bool:
+        if path.startswith("<"):
+            return False
         full = realpath(path)
-        return full.startswith(roots) and not full.startswith(own) and "site-packages" not in full and f"{os.sep}lib{os.sep}python" not in full
+        return (
+            full.startswith(roots)
+            and not full.startswith(own)
+            and "site-packages" not in full
+            and f"{os.sep}lib{os.sep}python" not in full
+        )
 
     return watched
 

@@ -14,6 +14,7 @@ from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.infer.recorder import Arg, Recorder
 from shapedoc.ops.registry import Op, find
+from shapedoc.rules.contractions import names
 from shapedoc.runtime.activations import Activation, Activations
 from shapedoc.runtime.arguments import Arguments
 from shapedoc.runtime.figures import Figures
@@ -83,7 +84,8 @@ class RunRecorder(Recorder):
         """Run an operation and record it, or what it raised."""
         try:
             result = run()
-        except Exception as problem:
+        except Exception as raised:
+            problem = raised
             self._guarded(lambda: self._failed(problem, name, place, args, keywords, layer))
             raise
         self._guarded(lambda: self._done(result, name, place, args, keywords, layer))
@@ -244,7 +246,7 @@ def _possible(problem: Problem) -> bool:
     return not problem.loud
 
 
-_CREATES = frozenset(
-    "zeros ones empty full rand randn randint normal new_zeros new_ones new_full tensor arange eye randperm "
-    "linspace as_tensor from_numpy array standard_normal random integers uniform".split()
+_CREATES = names(
+    "zeros ones empty full rand randn randint normal new_zeros new_ones new_full tensor arange eye "
+    "randperm linspace as_tensor from_numpy array standard_normal random integers uniform"
 )

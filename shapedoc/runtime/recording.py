@@ -53,7 +53,7 @@ class Recording:
 
     def explanation(self) -> Finding | None:
         """What the exception that ended the run was about."""
-        return explain(self.error, self.recorder) if self.error is not None else None
+        return explain(self.error, self.recorder) if isinstance(self.error, Exception) else None
 
 
 @contextmanager

@@ -100,15 +100,19 @@ class Shadows:
         shape = self.sizes.shape(shape)
         if shape.rank != len(real):
             return False
-        for axis, size in zip(shape.axes, real, strict=True):
-            dim = self.sizes.resolve(axis.dim)
-            if dim.value is None and dim.sym is not None and dim.sym.flexible:
-                if dim.sym.name or size <= 1:
-                    self.sizes.bind(dim.sym, Dim.of(Sym(dim.sym.name, value=size, flexible=True)) if size > 1 else Dim.of(size))
-                else:
-                    dim.sym.value = size
-            elif dim.value != size:
-                return False
+        return all(self._agrees(axis.dim, size) for axis, size in zip(shape.axes, real, strict=True))
+
+    def _agrees(self, dim: Dim, size: int) -> bool:
+        dim = self.sizes.resolve(dim)
+        sym = dim.sym
+        if dim.value is not None or sym is None or not sym.flexible:
+            return dim.value == size
+        if size <= 1:
+            self.sizes.bind(sym, Dim.of(size))
+        elif sym.name:
+            self.sizes.bind(sym, Dim.of(Sym(sym.name, value=size, flexible=True)))
+        else:
+            sym.value = size
         return True
 
     # -- modules
@@ -131,6 +135,6 @@ class Shadows:
 
 def _pointer(value: torch.Tensor) -> int:
     try:
-        return value.data_ptr()
+        return int(value.data_ptr())
     except RuntimeError:  # It has no memory: meta, fake, sparse.
         return 0

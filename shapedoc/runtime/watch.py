@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.value import Int, Tensor
+from shapedoc.core.value import Int
 from shapedoc.infer.recorder import Arg
 from shapedoc.runtime.layers import built_module, layer_of
 from shapedoc.runtime.op_names import PASSIVE, is_reflected, name_of, operator_of
@@ -27,7 +27,7 @@ __all__ = ["watching"]
 _TORCH = torch.__file__.rpartition("/")[0]
 
 
-class _Mode(TorchFunctionMode):  # type: ignore[misc]
+class _Mode(TorchFunctionMode):
     """Hands torch functions to the recorder."""
 
     def __init__(self, recorder: RunRecorder) -> None:
@@ -143,7 +143,8 @@ def _recorded(
 
 def sizes_of(recorder: RunRecorder, place: Place, tensor: Any, real: Sequence[int]) -> Any:
     """``x.shape`` with sizes that know their names."""
-    known = recorder.shadows.of(tensor, place.node.value.id if _of_name(place.node) else "")
+    owner = place.node.value if isinstance(place.node, ir.Attribute) else None
+    known = recorder.shadows.of(tensor, owner.id if isinstance(owner, ir.Name) else "")
     axes = recorder.sizes.shape(known.shape).axes
     if len(axes) != len(real):
         return real
@@ -153,10 +154,6 @@ def sizes_of(recorder: RunRecorder, place: Place, tensor: Any, real: Sequence[in
     if len(named) > 1:
         recorder.sizes.apart(*named)
     return torch.Size(AxisSize(n, recorder.sizes.resolve(a.dim)) for n, a in zip(real, axes, strict=True))
-
-
-def _of_name(node: ir.Expr | ir.Stmt) -> bool:
-    return isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name)
 
 
 def _size(
