@@ -124,7 +124,8 @@ class Figures:
             return None
         source = scope.assigned.get(name, _MISSING)
         if isinstance(source, ir.Expr) and not isinstance(source, ir.Const):
-            return self._agreeing(self._evaluate(source, scope, deep - 1), value) or self._named(name, value, scope)
+            found = self._agreeing(self._evaluate(source, scope, deep - 1), value)
+            return _called(found, name) if found is not None else self._named(name, value, scope)
         if source is None and isinstance(value, int):
             return Int(Dim.of(value))  # It changes: a counter, or the variable of a loop.
         return self._named(name, value, scope, node.span[0])
@@ -156,7 +157,7 @@ class Figures:
                 inner = self._constructor(owner, cls, file)
                 found = self._agreeing(self._evaluate(source, inner, deep - 1), value)
                 if found is not None:
-                    return found
+                    return _called(found, node.attr)
                 break
         if isinstance(value, int):
             return Int(self.size(node.attr, value, type(owner).__name__), node.attr)
@@ -216,6 +217,14 @@ class Figures:
             return None
         axes = self.sizes.shape(tensor.shape).axes
         return Int(axes[number.value].dim) if -len(axes) <= number.value < len(axes) else None
+
+
+def _called(found: Int | Float, name: str) -> Int | Float:
+    """A quotient that is put into a variable is called after it."""
+    sym = found.dim.sym if isinstance(found, Int) else None
+    if sym is not None and not sym.flexible and "//" in sym.name:
+        sym.name = name
+    return found
 
 
 def real_value(number: Float) -> float:
