@@ -1,7 +1,7 @@
 """Two tensors meet element by element and an axis of one lies beside an axis of the other that it does not belong to.
 
 Each such meeting belongs to one rule: a reduction that lost its axis (SD204), a mask (SD205), positions (SD207),
-an operand of lower rank that runs all the same (SD201), and everything else (SD102).
+angles of a rotation (SD801), an operand of lower rank that runs all the same (SD201), and everything else (SD102).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from shapedoc.core.value import Bool, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.positions import is_positions
+from shapedoc.rules.rotary import rotation_of
 
 __all__ = [
     "ARITHMETIC",
@@ -98,6 +99,8 @@ def rule_of(trace: Trace, event: Event, problem: Problem) -> str:
 
 def owner(trace: Trace, meeting: Meeting) -> str:
     """The one rule that a meeting belongs to."""
+    if rotation_of(trace, meeting.event) is not None:
+        return "SD801"
     if meeting.ranks_differ and reduction_of(trace, meeting) is not None:
         return "SD204"
     if is_mask(meeting.low) or is_mask(meeting.high):
