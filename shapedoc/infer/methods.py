@@ -55,6 +55,7 @@ def tensor_method(
     result = m.operate(qualified, node, [Arg(tensor, where), *args], keywords, rest=rest)
     if in_place and isinstance(result, Tensor) and method not in _RESHAPING:
         _keep(m, result, tensor)
+        m.changes(result)
     if in_place and where is not None and isinstance(result, Tensor):
         assign_back(m, where, result)
     return result

@@ -183,6 +183,11 @@ class Recorder:
         _claim(result, event.index)
         return event
 
+    def changes(self, result: Value) -> None:
+        """Record that the event which gave `result` wrote it where its first operand was."""
+        if isinstance(result, Tensor) and 0 <= result.event < len(self.trace.events):
+            self.trace.events[result.event].in_place = True
+
     def unknown_call(
         self, name: str, node: ir.Expr | ir.Stmt, args: Sequence[Arg], keywords: Mapping[str, Arg]
     ) -> Value:

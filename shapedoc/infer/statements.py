@@ -217,6 +217,8 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value) -> None:
 def augmented(m: Machine, node: ir.AugAssign) -> Signal:
     old, value = m.eval(node.target), m.eval(node.value)
     result = binary(m, node.op, Arg(old, node.target), Arg(value, node.value), node)
+    if isinstance(old, Tensor) or (isinstance(old, Symbolic) and old.used_as_tensor):
+        m.changes(result)
     if isinstance(node.target, ir.Subscript):
         _assign_item(m, node.target, result)
     else:

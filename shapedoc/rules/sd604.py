@@ -1,0 +1,139 @@
+"""SD604 in-place-on-shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Tensor
+from shapedoc.rules.contractions import is_number, names, tensor_operands
+from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import softmaxes
+from shapedoc.rules.weights import followed, is_mask
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
+
+__all__ = ["RULE"]
+
+_CHANGES = names("mul div")
+# What gives another view of the same memory.
+_VIEWS = names(
+    "view transpose permute swapaxes swapdims movedim t T mT squeeze unsqueeze expand_dims expand expand_as unflatten "
+    "narrow select getitem chunk split unbind view_as squeeze_ unsqueeze_ detach phi"
+)
+
+
+def check(trace: Trace) -> Iterator[Finding]:
+    g = graph(trace)
+    seen: set[Span] = set()
+    for softmax in softmaxes(trace):
+        for event, weights in followed(g, softmax):
+            if event.short not in _CHANGES or not event.in_place or event.span in seen or event.span.path:
+                continue
+            memory = _changed(g, event, weights)
+            if memory is not None and _is_given(g, event, memory):
+                seen.add(event.span)
+                yield _found(trace, event, memory, softmax.event)
+
+
+def _changed(g: Graph, event: Event, weights: Event) -> Operand | None:
+    """What is multiplied with the weights and holds the result from then on."""
+    operands = tensor_operands(event)
+    if len(operands) != 2:
+        return None
+    first, second = operands
+    if g.producer(first.value) is weights or g.producer(second.value) is not weights:
+        return None
+    return None if is_number(first) or is_mask(g, first) else first
+
+
+def _is_given(g: Graph, event: Event, memory: Operand) -> bool:
+    """Whether the memory is the caller's: handed to the function, or there before the loop that changes it."""
+    made = g.producer(memory.value)
+    for _ in range(60):
+        if made is None:
+            return True
+        if made.short not in _VIEWS:
+            break
+        made = g.main_source(made)
+    if made is None:
+        return True
+    inside = bool(event.calls) and event.calls[-1].id in {call.id for call in made.calls}
+    return not inside or (bool(event.loops) and made.loops[: len(event.loops)] != event.loops)
+
+
+def _found(trace: Trace, event: Event, memory: Operand, softmax: Event) -> Finding:
+    text = text_of(trace, memory)
+    if isinstance(memory.value, Tensor) and memory.value.name and len(text) > 24:
+        text = memory.value.name
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} itself is multiplied with the weights, for everybody who holds it",
+        tensor=text,
+        actual=shape_text(event, memory.shape),
+        labels=label(softmax.span, "the weights are made here") + call_labels(event),
+        why="`mul_` and `*=` write into the memory that the caller passed: the next step, and the next head, attend to "
+        "states that have been weighted before",
+        help=f"multiply into a new tensor: `weights * {text}`",
+    )
+
+
+RULE = Rule(
+    code="SD604",
+    name="in-place-on-shared",
+    severity="error",
+    summary="Attention changes the encoder's outputs in place, and the next step uses them again.",
+    what="Follows attention weights to where they are multiplied with values. Reports a product that is written into "
+    "the values (`mul_`, `*=`), where these were handed to the function or made before the loop.",
+    why="The first step is right. Every later one attends to a memory that has been multiplied with the weights of all "
+    "steps before it: what was not looked at fades out for ever. Nothing raises unless gradients are asked for, and "
+    "then the message names another line.",
+    instead="`context = (weights * memory).sum(dim=1)`, or `torch.bmm`, which make a new tensor.",
+    source="PyTorch documentation, Autograd mechanics, In-place operations with autograd; NumPy documentation, "
+    "Universal functions (ufunc) basics, augmented assignment; Bahdanau et al. 2015, equation 5.",
+    bad=(
+        Example(
+            """\
+import torch
+
+
+def attend(state, memory):
+    scores = torch.bmm(memory, state.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores, dim=1)
+    return memory.mul_(weights.unsqueeze(2)).sum(dim=1)  # <- SD604
+
+
+torch.manual_seed(0)
+memory, states = torch.randn(2, 5, 7), torch.randn(3, 2, 7)
+result = torch.stack([attend(state, memory) for state in states])
+"""
+        ),
+    ),
+    good=(
+        Example(
+            """\
+import torch
+
+
+def attend(state, memory):
+    scores = torch.bmm(memory, state.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores, dim=1)
+    return (memory * weights.unsqueeze(2)).sum(dim=1)
+
+
+torch.manual_seed(0)
+memory, states = torch.randn(2, 5, 7), torch.randn(3, 2, 7)
+result = torch.stack([attend(state, memory) for state in states])
+"""
+        ),
+    ),
+    check=check,
+    kind="silent",
+)
