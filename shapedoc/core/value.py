@@ -68,10 +68,11 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Int:
-    """A whole number, as a size; `name` is what the author calls it."""
+    """A whole number, as a size; `name` is what the author calls it, `place` where a small literal was assigned."""
 
     dim: Dim
     name: str = ""
+    place: Span | None = field(default=None, compare=False)
 
     @property
     def value(self) -> int | None:

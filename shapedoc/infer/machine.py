@@ -188,7 +188,7 @@ class Machine(Recorder):
             return Int(named, name)
         if sym is not None and not sym.flexible and "//" in sym.name:
             sym.name = name
-        return Int(dim, name)
+        return Int(dim, name, value.place)
 
 
 def lift(value: Value, name: str, owner: str, line: int) -> Value:

@@ -28,7 +28,7 @@ from shapedoc.infer.expected import expects_failure, walk_aside
 from shapedoc.infer.expressions import binary
 from shapedoc.infer.granted import take_for_granted
 from shapedoc.infer.join import State, join, join_states, settled, snapshot
-from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal
+from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.subscripts import key_of, settle_index
 from shapedoc.infer.truth import truth
@@ -85,8 +85,10 @@ def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -
         return value
     name = target.id if isinstance(target, ir.Name) else target.attr if isinstance(target, ir.Attribute) else ""
     const = value.dim.const
-    if not name or const is None or const < 2:
+    if not name or const is None:
         return value
+    if const < 2:
+        return Int(value.dim, name, span_of(source, m.path))
     sym = Sym(name, value=const, owner=m.function, origin=f"{name} = {const}", line=target.span[0])
     return Int(Dim.of(sym), name)
 

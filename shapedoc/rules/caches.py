@@ -10,7 +10,7 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Int, Opaque, Seq, Tensor, Value
 from shapedoc.rules.flow import KEEPS, graph, result_shape, shape_at, tensors_in
 
-__all__ = ["Join", "joins", "key_join"]
+__all__ = ["Join", "grown", "joins", "key_join"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +41,28 @@ def _handed_in(value: Value) -> bool:
     return isinstance(tensor, Tensor) and tensor.event < 0 and not tensor.learned and bool(tensor.source)
 
 
-def _joined_axis(event: Event) -> Axis | None:
+def _joined_number(event: Event) -> int | None:
     shape, dim = result_shape(event), event.value("dim")
     number = dim.value if isinstance(dim, Int) else 0 if dim is None else None
     if shape is None or shape.rank is None or number is None or not -shape.rank <= number < shape.rank:
         return None
-    return shape.axes[number]
+    return number % shape.rank
+
+
+def _joined_axis(event: Event) -> Axis | None:
+    shape, number = result_shape(event), _joined_number(event)
+    return shape.axes[number] if shape is not None and number is not None else None
+
+
+def grown(trace: Trace, join: Join) -> tuple[Axis, ...]:
+    """The axis that grows, in what the join gives and where a branch without a cache meets it."""
+    found = [join.axis]
+    for user in graph(trace).users[join.event.index]:
+        shape = result_shape(user)
+        number = _joined_number(join.event)
+        if user.short == "phi" and shape is not None and shape.rank is not None and number is not None:
+            found.append(shape.axes[number])
+    return tuple(found)
 
 
 def key_join(trace: Trace, event: Event, name: str) -> Join | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Tensor
-from shapedoc.rules.contractions import names
+from shapedoc.core.value import Seq, Tensor
+from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import SHAPING, Graph, graph
 
-__all__ = ["counting", "is_positions", "table_cut"]
+__all__ = ["counting", "from_zero", "is_positions", "table_cut"]
 
 _LOOKUPS = names("Embedding.forward embedding")
 _CREATES = names("zeros randn empty ones rand normal zeros_like")
+_PARTS = names("getitem select narrow chunk split unbind phi")
 _WAVES = names("sin cos")
 _PASSES = SHAPING | names("add sub mul div pow cat concat exp Linear.forward")
 
@@ -30,6 +31,21 @@ def counting(g: Graph, event: Event) -> Event | None:
         source = g.origin(index, SHAPING) if index is not None else None
         return source if source is not None and source.short == "arange" else None
     return None
+
+
+def from_zero(g: Graph, event: Event) -> Event | None:
+    """The `arange` from 0 that an embedding looks up as it is, no part of it taken."""
+    if event.short not in _LOOKUPS:
+        return None
+    source = g.producer(event.value("input"))
+    while source is not None and source.short in SHAPING - _PARTS:
+        source = g.main_source(source)
+    if source is None or source.short != "arange":
+        return None
+    limits = source.value("limits")
+    items = limits.items if isinstance(limits, Seq) else ()
+    starts = len(items) < 2 or literal(items[0]) == 0
+    return source if items and starts else None
 
 
 def table_cut(g: Graph, event: Event) -> Event | None:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, SliceValue, Value
-from shapedoc.rules.caches import Join, joins, key_join
-from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.caches import Join, grown, joins, key_join
+from shapedoc.rules.contractions import literal
+from shapedoc.rules.flow import SHAPING, axis_at, graph, shape_at
+from shapedoc.rules.positions import from_zero
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.softmaxes import is_axis, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
 
+# The diagonal that a causal mask of a whole sequence has.
+_FIRST_DIAGONALS = {"tril": 0, "triu": 1}
 _WHY = (
     "with a cache the queries are the last of the keys; a causal mask that starts at the first row takes them for the "
     "first, and hides the keys of the cache"
@@ -28,6 +34,9 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield from _is_causal(trace, event)
         elif event.short == "getitem":
             yield from _square(trace, event)
+        elif event.short in _FIRST_DIAGONALS:
+            yield from _top_left(trace, event)
+    yield from _positions(trace)
 
 
 def _is_causal(trace: Trace, event: Event) -> Iterator[Finding]:
@@ -86,6 +95,87 @@ def _square(trace: Trace, event: Event) -> Iterator[Finding]:
     )
 
 
+def _top_left(trace: Trace, event: Event) -> Iterator[Finding]:
+    """``torch.tril(torch.ones(T, S))``: the first of S keys for the first of T queries."""
+    shape, sizes = event.shape, event.sizes
+    diagonal = event.value("diagonal") or event.value("k")
+    number = literal(diagonal) if isinstance(diagonal, Int) else 0 if diagonal is None else None
+    if shape is None or sizes is None or len(shape.suffix) < 2 or number != _FIRST_DIAGONALS[event.short]:
+        return
+    rows, columns = (sizes.resolve(axis.dim) for axis in shape.suffix[-2:])
+    join = _grows_to(trace, event, columns)
+    if join is None or rows in (columns, ONE) or not set(event.branch) <= set(join.event.branch):
+        return
+    t, s = sizes.show(rows), sizes.show(columns)
+    yield finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"a causal mask ({t}, {s}) aligned with the first key, for queries that are the last of {s} keys",
+        tensor=event.target or event.short,
+        actual=f"({t}, {s})",
+        labels=label(join.event.span, "the cache is joined here") + call_labels(event),
+        why=_WHY,
+        help=f"diagonal={s} - {t}" if number == 0 else f"diagonal={s} - {t} + 1",
+    )
+
+
+def _positions(trace: Trace) -> Iterator[Finding]:
+    """Positions counted from 0 in a step whose keys are joined to those of a cache."""
+    g = graph(trace)
+    seen: set[Span] = set()
+    for join in joins(trace):
+        new = join.event.operands[0].value
+        made = g.producer(new.items[1]) if isinstance(new, Seq) else None
+        if made is None or not _attended(trace, join):
+            continue
+        for event in g.back(made, lambda e: True):
+            counted = from_zero(g, event)
+            if counted is not None and counted.span not in seen:
+                seen.add(counted.span)
+                yield _from_zero(trace, join, event, counted)
+
+
+def _attended(trace: Trace, join: Join) -> bool:
+    """Whether what was joined are the keys of an attention: the axis that grows is normalised."""
+    axes = grown(trace, join)
+    if any(s.axis is not None and is_axis(s.axis, a) for s in softmaxes(trace) for a in axes):
+        return True
+    fused = (e for e in trace.events if e.short == "scaled_dot_product_attention")
+    keys = (axis_at(shape_at(e, e.operand("key")), -2) for e in fused)
+    return any(k is not None and is_axis(k, a) for k in keys for a in axes)
+
+
+def _from_zero(trace: Trace, join: Join, event: Event, counted: Event) -> Finding:
+    place = _set_to_zero(counted)
+    return finding(
+        trace,
+        counted,
+        place or (counted.span if not counted.span.path else None),
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message="positions are counted from 0 at every step, though the keys of a cache stand before them",
+        tensor=counted.target or "positions",
+        actual=shape_text(counted, counted.shape),
+        labels=label(event.span, "looked up here")
+        + label(join.event.span, "the cache is joined here")
+        + call_labels(counted),
+        why="a new token stands behind all that the cache holds; counted from 0, every step stands at the beginning",
+        help="start at the length of the cache: `torch.arange(past, past + T)`",
+    )
+
+
+def _set_to_zero(counted: Event) -> Span | None:
+    """Where the start of a range was set to 0, where it is a variable."""
+    limits = counted.value("limits")
+    start = limits.items[0] if isinstance(limits, Seq) and len(limits.items) > 1 else None
+    return start.place if isinstance(start, Int) and start.place is not None and not start.place.path else None
+
+
 def _cuts(index: Value | None) -> tuple[Dim | None, Dim | None]:
     """Where the last two axes are cut, if both are cut from the beginning."""
     if not isinstance(index, Seq) or len(index.items) < 2:
@@ -114,7 +204,8 @@ def _grows_to(trace: Trace, event: Event, size: Dim) -> Join | None:
     wanted = event.sizes.resolve(size)
     if wanted.const is not None:
         return None
-    return next((j for j in joins(trace) if event.sizes.resolve(j.axis.dim) == wanted), None)
+    sizes = event.sizes
+    return next((j for j in joins(trace) if any(sizes.resolve(a.dim) == wanted for a in grown(trace, j))), None)
 
 
 _HEAD = """\
@@ -151,11 +242,14 @@ RULE = Rule(
     name="cache-offset",
     severity="error",
     summary="A step with a cache that masks as if its queries were the first tokens.",
-    what="Looks at keys that were joined to a cache, and at the causal mask that goes with them: `is_causal=True`, or "
-    "rows cut from the beginning of a square mask.",
+    what="Looks at keys that were joined to a cache, and at the causal mask that goes with them: `is_causal=True`, "
+    "rows cut from the beginning of a square mask, `tril` of a `(T, S)` mask without its diagonal. Looks at positions "
+    "that are counted from 0 at every step, too.",
     why="Token by token, the one query is the last position. A causal mask aligned with the first key lets it see the "
-    "first key alone, so that generating differs from the full pass, without any error.",
-    instead="Mask only where queries and keys are as many, or cut the rows from the end: `mask[S - T:S, :S]`.",
+    "first key alone, and a position counted from 0 puts it at the beginning, so that generating differs from the full "
+    "pass, without any error.",
+    instead="Mask only where queries and keys are as many, or cut the rows from the end: `mask[S - T:S, :S]`, "
+    "`tril(diagonal=S - T)`. Count positions from the length of the cache.",
     source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (is_causal).",
     bad=(Example(_HEAD % ("True", "  # <- SD802")),),
     good=(Example(_HEAD % ("q.size(2) == k.size(2)", "")),),
