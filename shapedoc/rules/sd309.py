@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Bool, Int, Seq, Tensor
+from shapedoc.rules.cells import Cell
 from shapedoc.rules.contractions import literal, names, tensor_operands
 from shapedoc.rules.encoders import index_parts, is_bidirectional, is_whole, taken
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.signatures import Parameter, signatures
 from shapedoc.rules.wording import call_labels, finding, label, named
 
 __all__ = ["RULE"]
 
+_LENGTHS = re.compile(r"(?:\w+_)?(?:len|lens|length|lengths|seq_?lens?|n_words)", re.IGNORECASE)
 _UNPACK = "pad_packed_sequence"
 _CUTS = names("getitem chunk split narrow view reshape unflatten")
 
@@ -32,6 +36,11 @@ def check(trace: Trace) -> Iterator[Finding]:
                     yield _of_padding(trace, user, event)
     for part in taken(trace, g):
         batch_first = part.cell.layer.config.get("batch_first")
+        if part.part == "out" and isinstance(batch_first, Bool) and not _is_packed(g, part.cell):
+            for user in _last_steps(g, part.cell.event, part.tensor, 1 if batch_first.value else 0):
+                lengths = _ignored_lengths(trace, user)
+                if lengths is not None and not is_bidirectional(part.cell):
+                    yield _of_unread(trace, user, lengths)
         if part.part != "out" or not is_bidirectional(part.cell) or not isinstance(batch_first, Bool):
             continue
         if batch_first.value is None:
@@ -62,6 +71,36 @@ def _of_padding(trace: Trace, event: Event, unpacked: Event) -> Finding:
         label(unpacked.span, "padded here to the longest sequence"),
         "outputs behind a sequence's end are zeros: the last step of the batch is that of its longest sequence",
         "take `h_n[-1]`, or gather at `lengths - 1`",
+    )
+
+
+def _is_packed(g: Graph, cell: Cell) -> bool:
+    made = g.producer(cell.event.value("input"))
+    return made is not None and made.short == "pack_padded_sequence"
+
+
+def _ignored_lengths(trace: Trace, event: Event) -> Parameter | None:
+    """The lengths that the function is given and never reads."""
+    if event.span.path:
+        return None
+    for signature in signatures(trace.text):
+        if signature.name == event.function or signature.name.endswith(f".{event.function}"):
+            found = [p for p in signature.ignored() if _LENGTHS.fullmatch(p.name)]
+            if len(found) == 1:
+                return found[0]
+    return None
+
+
+def _of_unread(trace: Trace, event: Event, lengths: Parameter) -> Finding:
+    return _report(
+        trace,
+        event,
+        "warning",
+        f"is that of the padding: `{lengths.name}` says where each sequence ends, and is never read",
+        label(lengths.span, "given, and never read"),
+        "a batch whose lengths differ is padded to the longest: behind a shorter sequence's end the module goes on "
+        "reading padding",
+        f"gather at `{lengths.name} - 1`, or pack the input and take `h_n[-1]`",
     )
 
 

@@ -167,8 +167,8 @@ import torch
 def turn(x, theta=10000.0):
     batch_size, T, n_heads, d_head = x.shape
     rate = theta ** (-torch.arange(0, d_head, 2) / d_head)
-    angle = torch.arange(T)[:, None] * rate
-    cos, sin = angle.cos(), angle.sin()  # <- SD801
+    angle = torch.arange(n_heads)[:, None] * rate  # <- SD801
+    cos, sin = angle.cos(), angle.sin()
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
 

@@ -28,12 +28,12 @@ decoder = Decoder()
 
 WRONG = {
     "the whole sequence": """
-scores, _ = decoder(tokens, state)
-loss = F.cross_entropy(scores.transpose(1, 2), tokens)  # <- SD307
+scores, _ = decoder(tokens, state)  # <- SD307
+loss = F.cross_entropy(scores.transpose(1, 2), tokens)
 """,
     "both cut alike": """
-scores, _ = decoder(tokens[:, 1:], state)
-loss = F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())  # <- SD307
+scores, _ = decoder(tokens[:, 1:], state)  # <- SD307
+loss = F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
 """,
     "step by step": """
 loss = 0
@@ -41,6 +41,59 @@ for t in range(5):
     word = tokens[:, t]
     scores, state = decoder(word.unsqueeze(1), state)
     loss = loss + F.cross_entropy(scores.squeeze(1), word)  # <- SD307
+""",
+    "step by step, the scores stacked": """
+class Writer(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.run, self.say = nn.Embedding(n, c), nn.GRUCell(c, c), nn.Linear(c, n)
+
+    def forward(self, words, memory):
+        said = []
+        for t in range(words.size(1)):
+            memory = self.run(self.table(words[:, t]), memory)
+            said.append(self.say(memory))
+        return torch.stack(said, dim=1)
+
+text = torch.zeros(3, 6, dtype=torch.long)
+scores = Writer(9, 4)(text[:, 1:], torch.zeros(3, 4))  # <- SD307
+loss = F.cross_entropy(scores.flatten(0, 1), text[:, 1:].flatten())
+""",
+    "a masked self-attention, the last token left out of both": """
+class Causal(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.mix, self.say = nn.Embedding(n, c), nn.MultiheadAttention(c, 2, batch_first=True), nn.Linear(c, n)
+
+    def forward(self, words):
+        x = self.table(words)
+        future = torch.ones(words.size(1), words.size(1), dtype=torch.bool).triu(1)
+        return self.say(x + self.mix(x, x, x, attn_mask=future)[0])
+
+def pairs(text, length):
+    now = text[:, :length]
+    then = text[:, :length]  # <- SD307
+    return now, then
+
+now, then = pairs(torch.zeros(3, 6, dtype=torch.long), 5)
+loss = F.cross_entropy(Causal(9, 4)(now).flatten(0, 1), then.flatten())
+""",
+    "a model of which nothing is known": """
+def cost(net, text):
+    scores = net(text[:, 1:])  # <- SD307
+    return F.cross_entropy(scores.flatten(0, 1), text[:, 1:].flatten())
+""",
+    "a buffer whose first place is never written": """
+def write(cell, table, say, words, memory, n):
+    said = torch.zeros(words.size(0), words.size(1), n)
+    for t in range(1, words.size(0)):
+        memory = cell(table(words[t - 1]), memory)
+        said[t] = say(memory)
+    return said
+
+text = torch.zeros(6, 3, dtype=torch.long)
+said = write(nn.GRUCell(4, 4), nn.Embedding(9, 4), nn.Linear(4, 9), text, torch.zeros(3, 4), 9)
+loss = F.cross_entropy(said.view(-1, 9), text.view(-1))  # <- SD307
 """,
 }
 
@@ -64,6 +117,26 @@ for t in range(5):
     scores, state = decoder(word.unsqueeze(1), state)
     loss = loss + F.cross_entropy(scores.squeeze(1), tokens[:, t])
     word = tokens[:, t]
+""",
+    "the first place left out of both": """
+said = torch.zeros(6, 3, 11)
+text = torch.zeros(6, 3, dtype=torch.long)
+for t in range(1, 6):
+    scores, state = decoder(text[t - 1].unsqueeze(1), torch.zeros(1, 3, 7))
+    said[t] = scores.squeeze(1)
+loss = F.cross_entropy(said[1:].flatten(0, 1), text[1:].flatten())
+""",
+    "one masked word for another, with no order": """
+class Both(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.mix, self.say = nn.Embedding(n, c), nn.MultiheadAttention(c, 2, batch_first=True), nn.Linear(c, n)
+
+    def forward(self, words):
+        x = self.table(words)
+        return self.say(x + self.mix(x, x, x)[0])
+
+loss = F.cross_entropy(Both(9, 4)(tokens).flatten(0, 1), tokens.flatten())
 """,
     "tags of the same words": """
 tags = torch.zeros(2, 5, dtype=torch.long)
@@ -97,12 +170,14 @@ def test_the_message() -> None:
 
 MESSAGE = """\
 error[SD307] target-not-shifted: the decoder is fed the very tokens that it is asked to predict: tokens
-  --> model.py:20:48
+  --> model.py:19:13
    |
 12 |         output, state = self.rnn(self.embed(tokens), state)
    |                                  ------------------ tokens goes in here
-20 | loss = F.cross_entropy(scores.transpose(1, 2), tokens)  # <- SD307
-   |                                                ^^^^^^
+19 | scores, _ = decoder(tokens, state)  # <- SD307
+   |             ^^^^^^^^^^^^^^^^^^^^^^
+20 | loss = F.cross_entropy(scores.transpose(1, 2), tokens)
+   |                                                ------ tokens is to be predicted
    = why: at step t a decoder reads the tokens before t and predicts token t; fed token t it learns to copy
    = help: feed `tokens[:, :-1]`, and compare with `tokens[:, 1:]`
    = more: shapedoc explain SD307
