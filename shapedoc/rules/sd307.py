@@ -264,8 +264,8 @@ def _never_written(trace: Trace, event: Event, scores: Operand) -> Finding:
         message=f"place 0 of {text} is never written, and the loss counts its zeros",
         tensor=text,
         labels=call_labels(event),
-        why="the loop begins at place 1, as the first token is given: zeros for scores say that all words are as likely, "
-        "and the loss can never fall below that of the first token",
+        why="the loop begins at place 1, as the first token is given: scores that are all 0 say that every word is as "
+        "likely, and the loss never falls below what they cost",
         help="leave the first place out of both: `outputs[1:]` and `tokens[1:]`",
     )
 

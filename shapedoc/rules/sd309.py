@@ -84,7 +84,7 @@ def _ignored_lengths(trace: Trace, event: Event) -> Parameter | None:
     if event.span.path:
         return None
     for signature in signatures(trace.text):
-        if signature.name == event.function or signature.name.endswith(f".{event.function}"):
+        if signature.name == event.function:
             found = [p for p in signature.ignored() if _LENGTHS.fullmatch(p.name)]
             if len(found) == 1:
                 return found[0]

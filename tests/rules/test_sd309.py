@@ -32,6 +32,16 @@ rnn = nn.GRU(3, 7, batch_first=True, bidirectional=True)
 outputs, _ = rnn(x)
 last = nn.Linear(14, 2)(outputs[:, -1])  # <- SD309
 """,
+    "lengths that nobody reads": """
+class Judge(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.run, self.say = nn.LSTM(c, c, batch_first=True), nn.Linear(c, 2)
+
+    def forward(self, words, lens):
+        notes, _ = self.run(words)
+        return self.say(notes[:, -1])  # <- SD309
+""",
 }
 
 RIGHT = {
@@ -47,6 +57,17 @@ last = outputs[:, -1]
     "each direction at its end": """
 outputs, _ = nn.GRU(3, 7, batch_first=True, bidirectional=True)(x)
 last = torch.cat((outputs[:, -1, :7], outputs[:, 0, 7:]), 1)
+""",
+    "lengths that the state is packed with": """
+class Judge(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.run, self.say = nn.LSTM(c, c, batch_first=True), nn.Linear(c, 2)
+
+    def forward(self, words, lens):
+        notes, _ = self.run(words)
+        real = torch.arange(words.size(1)) < lens[:, None]
+        return self.say(notes[:, -1]), real
 """,
     "gathered": """
 rnn = nn.LSTM(3, 7, batch_first=True)

@@ -14,6 +14,36 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a triangle of new rows and all columns": """
+class Reader(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.a, self.b, self.v = nn.Linear(c, c), nn.Linear(c, c), nn.Linear(c, c)
+
+    def forward(self, x, old=None):
+        N, L, c = x.shape
+        q, k, v = self.a(x), self.b(x), self.v(x)
+        if old is not None:
+            k, v = torch.cat([old[0], k], dim=1), torch.cat([old[1], v], dim=1)
+        M = k.shape[1]
+        future = torch.ones(L, M, dtype=torch.bool).triu(diagonal=1)  # <- SD802
+        s = (q @ k.transpose(1, 2) / c**0.5).masked_fill(future, float("-inf"))
+        return s.softmax(-1) @ v, (k, v)
+""",
+    "positions from zero at every step": """
+class Writer(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.place = nn.Embedding(n, c), nn.Embedding(64, c)
+        self.a, self.b, self.v = nn.Linear(c, c), nn.Linear(c, c), nn.Linear(c, c)
+
+    def forward(self, words, old_k, old_v):
+        N, L = words.shape
+        first = 0  # <- SD802
+        x = self.table(words) + self.place(torch.arange(first, first + L).unsqueeze(0))
+        k, v = torch.cat([old_k, self.b(x)], dim=1), torch.cat([old_v, self.v(x)], dim=1)
+        return F.scaled_dot_product_attention(self.a(x), k, v), k, v
+""",
     "the flag, with the cache in a dict": """
 class Step(nn.Module):
     def __init__(self, dim, heads):
@@ -50,6 +80,48 @@ class Cached(nn.Module):
 }
 
 RIGHT = {
+    "a triangle whose diagonal is moved": """
+class Reader(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.a, self.b, self.v = nn.Linear(c, c), nn.Linear(c, c), nn.Linear(c, c)
+
+    def forward(self, x, old=None):
+        N, L, c = x.shape
+        q, k, v = self.a(x), self.b(x), self.v(x)
+        if old is not None:
+            k, v = torch.cat([old[0], k], dim=1), torch.cat([old[1], v], dim=1)
+        M = k.shape[1]
+        future = torch.ones(L, M, dtype=torch.bool).triu(diagonal=1 + M - L)
+        s = (q @ k.transpose(1, 2) / c**0.5).masked_fill(future, float("-inf"))
+        return s.softmax(-1) @ v, (k, v)
+""",
+    "positions behind the cache": """
+class Writer(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.place = nn.Embedding(n, c), nn.Embedding(64, c)
+        self.a, self.b, self.v = nn.Linear(c, c), nn.Linear(c, c), nn.Linear(c, c)
+
+    def forward(self, words, old_k, old_v):
+        N, L = words.shape
+        first = old_k.size(1)
+        x = self.table(words) + self.place(torch.arange(first, first + L).unsqueeze(0))
+        k, v = torch.cat([old_k, self.b(x)], dim=1), torch.cat([old_v, self.v(x)], dim=1)
+        return F.scaled_dot_product_attention(self.a(x), k, v), k, v
+""",
+    "positions as further features": """
+class Reader(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.place, self.mix = nn.Embedding(64, c), nn.Linear(2 * c, c)
+
+    def forward(self, x):
+        N, L, c = x.shape
+        where = self.place(torch.arange(L)).expand(N, L, c)
+        x = self.mix(torch.cat([x, where], dim=-1))
+        return F.scaled_dot_product_attention(x, x, x)
+""",
     "no cache": """
 def attend(x, w):
     B, T, d = x.shape
