@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Seq, Tensor
-from shapedoc.rules.contractions import literal, names
+from shapedoc.core.value import Int, Seq, Tensor, Value
+from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, Graph, graph
 
 __all__ = ["counting", "from_zero", "is_positions", "table_cut"]
@@ -44,8 +44,16 @@ def from_zero(g: Graph, event: Event) -> Event | None:
         return None
     limits = source.value("limits")
     items = limits.items if isinstance(limits, Seq) else ()
-    starts = len(items) < 2 or literal(items[0]) == 0
-    return source if items and starts else None
+    return source if items and (len(items) < 2 or _is_zero(g, source, items[0])) else None
+
+
+def _is_zero(g: Graph, event: Event, start: Value) -> bool:
+    """Whether a range starts at a 0 that is written there or assigned; a default is what a caller may change."""
+    if not isinstance(start, Int) or start.value != 0:
+        return False
+    operand = event.operand("limits")
+    written = operand.parts[0].span if operand is not None and operand.parts else None
+    return start.place is not None or (written is not None and g.trace.source(written) == "0")
 
 
 def table_cut(g: Graph, event: Event) -> Event | None:
