@@ -196,7 +196,10 @@ def asserted(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) ->
 
 @library("torch.finfo", "numpy.finfo", "torch.iinfo")
 def finfo(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
-    return DictValue({"min": Float(-3.4e38, known=True)}, complete=False)
+    largest = Float(3.4e38, known=True)
+    return DictValue(
+        {"min": Float(-3.4e38, known=True), "max": largest, "eps": Float(), "tiny": Float()}, complete=False
+    )
 
 
 @library("torch.utils.checkpoint.checkpoint")

@@ -91,6 +91,9 @@ def broadcast_axes(
     """The broadcast of two tuples of axes, aligned at the last."""
     rank = max(len(a), len(b))
     out: list[Axis] = []
+    if _left_over(a, b) or _left_over(b, a):
+        # (T, B, 1) with (T, B): every axis meets its neighbour, which says nothing of their sizes.
+        return (*(at.fresh() for _ in range(rank - 1)), min(a, b, key=len)[-1])
     for i in range(-rank, 0):
         x = a[i] if -i <= len(a) else None
         y = b[i] if -i <= len(b) else None
@@ -101,6 +104,14 @@ def broadcast_axes(
         else:
             out.append(_meet(at, x, y, (left, right), (len(a) + i, len(b) + i), problem))
     return tuple(out)
+
+
+def _left_over(high: Sequence[Axis], low: Sequence[Axis]) -> bool:
+    """Whether `high` has the axes of `low`, by identity, and a 1 behind them that was to be dropped."""
+    if len(high) != len(low) + 1 or len(low) < 2 or high[-1].dim.const != 1:
+        return False
+    alike = [x.same(y) and not x.same(z) for x, y, z in zip(low, high, high[1:], strict=False)]
+    return all(alike) and not low[0].same(low[-1])
 
 
 def _meet(

@@ -8,7 +8,7 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.core.value import Int, Seq, Tensor
+from shapedoc.core.value import Int, Opaque, Seq, Tensor
 from shapedoc.rules.blame import axis_of, layer_of
 from shapedoc.rules.flow import SHAPING, graph
 from shapedoc.rules.sized import equal
@@ -55,9 +55,10 @@ def join_of(event: Event) -> Join | None:
     value = event.value("tensors")
     if not isinstance(value, Seq) or value.rest is not None or len(value.items) < 2:
         return None
-    shapes = tuple(event.sizes.shape(v.shape) for v in value.items if isinstance(v, Tensor))
+    parts = [v.as_tensor() if isinstance(v, Opaque) else v for v in value.items]
+    shapes = tuple(event.sizes.shape(v.shape) for v in parts if isinstance(v, Tensor))
     rank = shapes[0].rank if shapes else None
-    if rank is None or len(shapes) != len(value.items) or any(s.rank != rank for s in shapes):
+    if rank is None or len(shapes) != len(parts) or any(s.rank != rank for s in shapes):
         return None
     operand = event.operand("dim")
     number = _number(operand)

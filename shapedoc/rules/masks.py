@@ -35,6 +35,7 @@ _ZEROS = {("==", 0), ("!=", 1), ("<", 1), ("<", 0.5), ("<=", 0), ("<=", 0.5)}
 _NOT = names("invert logical_not bitwise_not")
 _AND = names("and_ logical_and bitwise_and mul __and__")
 _OR = names("or_ logical_or bitwise_or add __or__ maximum")
+_TRUTHS = names("and_ logical_and or_ logical_or")
 _CONSTANT = names("ones full ones_like full_like new_ones new_full")
 
 
@@ -242,6 +243,11 @@ class Masks:
             if value is not None:
                 return self._scaled(event, mask, value)
         one, two = self.of(left.value), self.of(right.value)
+        if (one is None) != (two is None) and event.short in _TRUTHS:
+            # What is joined with a mask of what to keep by `&` says what to keep too.
+            known = one or two
+            fits = known is not None and known.sign == ("keep" if event.short in _AND else "drop")
+            return replace(known, triangle=None) if fits and known is not None and not known.additive else None
         if one is None or two is None or one.sign != two.sign or one.additive != two.additive:
             return None
         if one.additive:

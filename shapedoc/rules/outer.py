@@ -13,7 +13,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 
-__all__ = ["Outer", "outers", "who_made"]
+__all__ = ["Outer", "leftover", "outers", "who_made"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +44,37 @@ def outers(event: Event) -> Iterator[Outer]:
                 continue
             if _is_at(event, b, back - 1, a.axes[0]) and all(_lines_up(a, b, p) for p in range(back + 1, 0)):
                 yield Outer(event, low, high, a.axes[0], back, b.axes[back])
+
+
+def leftover(event: Event) -> Outer | None:
+    """``(T, B, 1)`` that meets ``(T, B)``: the axis of size 1 was to be dropped, and every axis meets its neighbour.
+
+    All axes of the one of lower rank stand before that 1, by identity: nobody inserts an axis for that.
+    """
+    operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
+    for low in operands:
+        for high in operands:
+            a, b = shape_at(event, low), shape_at(event, high)
+            if low is high or a is None or b is None or a.rank is None or b.rank != a.rank + 1 or a.rank < 2:
+                continue
+            if b.axes[-1].dim != ONE or any(x.dim == ONE for x in a.axes):
+                continue
+            apart = not any(x.same(y) for i, x in enumerate(a.axes) for y in a.axes[:i])
+            if (
+                apart
+                and all(_stems(event, x, y) for x, y in zip(a.axes, b.axes, strict=False))
+                and a.axes[-1].same(b.axes[-2])
+            ):
+                return Outer(event, low, high, a.axes[-1], -1, b.axes[-1])
+    return None
+
+
+def _stems(event: Event, one: Axis, other: Axis) -> bool:
+    """Whether two axes are one, or parts of one that are as long."""
+    if one.same(other):
+        return True
+    sizes = event.sizes
+    return sizes is not None and bool(one.dim.syms) and sizes.resolve(one.dim) == sizes.resolve(other.dim)
 
 
 def _is_at(event: Event, shape: Shape, place: int, axis: Axis) -> bool:

@@ -77,7 +77,8 @@ def is_tainted(trace: Trace, operand: Operand | None) -> bool:
 
 
 def _spoils(problem: Problem) -> bool:
-    return (problem.loud or problem.kind in _SPOILS) and severity_of(problem.sameness) is not None
+    """Whether a problem is reported, so that nothing is said of what follows from it."""
+    return (problem.loud or problem.kind in _SPOILS) and severity_of(problem.sameness) not in (None, "note")
 
 
 _SPOILS = frozenset(

@@ -13,6 +13,7 @@ from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, operand_of, problems
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.joins import Join, join_of, misjoined
+from shapedoc.rules.misjoins import Misjoin, misjoins
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, equal, exchanged, made_before, only_if, quoted, same_size, with_axis
@@ -67,6 +68,27 @@ def check(trace: Trace) -> Iterator[Finding]:
         pair = _pair(trace, event, problem)
         if pair is not None and not is_tainted(trace, pair.operand) and not is_tainted(trace, pair.other):
             yield _found(pair, severity)
+    for spoken in misjoins(trace):
+        yield _against(trace, spoken)
+
+
+def _against(trace: Trace, found: Misjoin) -> Finding:
+    """A join that fits, and that other code speaks against."""
+    event = found.event
+    return finding(
+        trace,
+        event,
+        found.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=found.severity,
+        message=found.message,
+        tensor=event.target or text_of(trace, event.operand("tensors")),
+        actual=shape_text(event, event.shape),
+        labels=label(event.span, f"joined along axis {found.axis}") + found.labels + call_labels(event),
+        why=found.why,
+        help=found.help,
+    )
 
 
 def _pair(trace: Trace, event: Event, problem: Problem) -> _Pair | None:
@@ -265,8 +287,10 @@ RULE = Rule(
     severity="error",
     summary="Tensors that are joined have other ranks, or other sizes off the joined axis.",
     what="Looks at `cat`, `stack` and their NumPy kin: ranks that differ, sizes that differ off the joined axis, and a "
-    "join along one axis where the next module needs another. It stands on the tensor that lacks an axis, on the "
-    "axis where another would fit, or on the call of a function that is sound by itself.",
+    "join along one axis where the next module needs another, along which a part was repeated to the other's length, "
+    "or along which the steps of a recurrence do not follow each other; keys and values that grow along different "
+    "axes. It stands on the tensor that lacks an axis, on the axis where another would fit, or on the call of a "
+    "function that is sound by itself.",
     why="A context of one step is (batch, d), the tokens are (batch, T, d): to stand beside each other both need "
     "the same axes. Joined along the time, two states become a longer sequence where a wider one was meant.",
     instead="Add the axis and expand it (`context.unsqueeze(1).expand(-1, T, -1)`), or join along the features "

@@ -9,6 +9,7 @@ from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import faulty_call
 from shapedoc.rules.elementwise import Meeting, shallowest
+from shapedoc.rules.outer import leftover
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import made_before, quoted
@@ -20,6 +21,8 @@ __all__ = ["RULE", "one_inserted"]
 def check(trace: Trace) -> Iterator[Finding]:
     for meeting in shallowest(trace, "SD201"):
         severity = severity_of(meeting.sameness)
+        if leftover(meeting.event) is not None:
+            continue  # SD202 says that the axis of size 1 was to be dropped
         if severity is not None and not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
             yield _found(trace, meeting, severity)
 

@@ -8,7 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.rules.contractions import names
 from shapedoc.rules.elementwise import ARITHMETIC, REDUCTIONS, is_mask
-from shapedoc.rules.outer import Outer, outers, who_made
+from shapedoc.rules.outer import Outer, leftover, outers, who_made
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sized import made_before, quoted
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -25,6 +25,11 @@ def check(trace: Trace) -> Iterator[Finding]:
     seen = set()
     for event in trace.events:
         if event.short not in ARITHMETIC or event.span in seen:
+            continue
+        left = leftover(event)
+        if left is not None:
+            seen.add(event.span)
+            yield _found(trace, left)
             continue
         for outer in outers(event):
             if outer.back != -1 or is_mask(outer.low) or is_mask(outer.high):
@@ -69,7 +74,7 @@ RULE = Rule(
     summary="A column meets a row: `(B, 1)` with `(B,)` gives `(B, B)`.",
     what="Looks for arithmetic in which an axis meets itself twice because one operand still has an axis of size 1 "
     "that "
-    "a `Linear(d, 1)` or a reduction with `keepdim` left behind. An axis that was inserted on purpose (`x[:, None]`, "
+    "a `Linear(d, 1)` or a reduction with `keepdim` left behind, or all axes of one stand before a last 1 of the other. An axis that was inserted on purpose (`x[:, None]`, "
     "`unsqueeze`) is taken to mean it.",
     why="The result compares every element with every other; its mean still looks like a loss.",
     instead="Drop the axis of size 1: `output.squeeze(-1) - target`.",

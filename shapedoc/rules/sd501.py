@@ -9,6 +9,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.maskpairs import Opposed, Refilled, full, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
@@ -24,9 +25,14 @@ def check(trace: Trace) -> Iterator[Finding]:
     known = masks(trace)
     for sink in mask_sinks(trace):
         meaning = known.of(sink.mask.value)
-        if meaning is None or not _is_inverted(sink, meaning):
-            continue
-        yield _found(trace, sink, meaning)
+        if meaning is None:
+            yield from _full(trace, sink)
+        elif _is_inverted(sink, meaning):
+            yield _found(trace, sink, meaning)
+    for pair in refilled(trace):
+        yield _emptied(trace, pair)
+    for turns in opposed(trace):
+        yield _by_turns(trace, turns)
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)
@@ -75,6 +81,73 @@ def _found(trace: Trace, sink: Sink, meaning: Meaning) -> Finding:
         + call_labels(event),
         why="the softmax then reads what was to be hidden and nothing else; a row in which all is hidden becomes NaN",
         help=_help(sink, text, meaning),
+    )
+
+
+def _full(trace: Trace, sink: Sink) -> Iterator[Finding]:
+    """A mask of ones that hides what is true: everything."""
+    made = full(trace, sink.mask.value)
+    kind = sink.mask.value.kind if isinstance(sink.mask.value, Tensor) else ""
+    if made is None or not made[1] or sink.expects != "drop" or sink.how not in ("fill", "module"):
+        return
+    if sink.how == "module" and kind != "bool":
+        return
+    text = text_of(trace, sink.mask)
+    name = sink.event.short.removesuffix(".forward")
+    yield finding(
+        trace,
+        sink.event,
+        sink.mask.span or sink.event.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} is true of everything that is there, and `{name}` hides what is true",
+        tensor=text,
+        actual=f"{shape_text(sink.event, sink.mask.shape)}, True means keep",
+        expected="True means drop",
+        labels=label(made[0].span, "filled with ones here") + call_labels(sink.event),
+        why="nothing real is left for the softmax to see",
+        help=f"pass `~{text}`" if text.isidentifier() else "turn the mask round with `~`, or `== 0`",
+    )
+
+
+def _emptied(trace: Trace, pair: Refilled) -> Finding:
+    text = text_of(trace, pair.mask)
+    return finding(
+        trace,
+        pair.second,
+        pair.mask.span or pair.second.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"what was hidden where {text} is shown again where {text}",
+        tensor=pair.second.target or text,
+        actual="0 everywhere that it was filled",
+        expected="0 elsewhere",
+        labels=label(pair.first.span, "filled with a hugely negative number here") + call_labels(pair.second),
+        why="both fills are at the same places, and the last one wins: the mask hides nothing",
+        help="turn the condition of one of them round",
+    )
+
+
+def _by_turns(trace: Trace, pair: Opposed) -> Finding:
+    event, text = pair.wrong.event, text_of(trace, pair.wrong.mask)
+    other = text_of(trace, pair.right.mask)
+    name = event.short
+    return finding(
+        trace,
+        event,
+        pair.wrong.mask.span or event.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{name}` hides what is true in {text}, and `{pair.right.event.short}` keeps it",
+        tensor=text,
+        actual=f"{shape_text(event, pair.wrong.mask.shape)}",
+        labels=label(pair.right.mask.span or pair.right.event.span, f"{other} is kept where it is true")
+        + call_labels(event),
+        why="both branches get the same mask and are to give the same; torch keeps what is True in `attn_mask`",
+        help=f"fill where it is not true: `~{text}`" if text.isidentifier() else "turn the mask round in one of them",
     )
 
 

@@ -83,6 +83,58 @@ def stacked(a, b):
 
 torch.stack((torch.zeros(2, 5), torch.zeros(2, 4)))  # <- SD104
 """,
+    "stretched to the other's length and joined along it": """
+class Class(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.token = nn.Parameter(torch.zeros(1, 1, width))
+
+    def forward(self, x):
+        B, N, C = x.shape
+        return torch.cat((self.token.expand(B, -1, -1), x), dim=0)  # <- SD104
+""",
+    "keys and values that grow along different axes": """
+class Cached(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.k, self.v = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x, past):
+        B, T, C = x.shape
+        k, v = self.k(x).view(B, T, 4, -1).transpose(1, 2), self.v(x).view(B, T, 4, -1).transpose(1, 2)
+        k = torch.cat((past[0], k), dim=1)  # <- SD104
+        v = torch.cat((past[1], v), dim=2)
+        return k, v
+""",
+    "the steps of a recurrence joined along the batch": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, width):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, width)
+        self.rnn = nn.GRU(width, width, batch_first=True)
+        self.out = nn.Linear(width, vocab)
+
+    def forward(self, target, state):
+        B, T = target.shape
+        steps = []
+        for t in range(T):
+            output, state = self.rnn(self.embed(target[:, t]).unsqueeze(1), state)
+            steps.append(self.out(output))
+        return torch.cat(steps, dim=0)  # <- SD104
+""",
+    "one branch of two joins along the batch": """
+class Step(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.cell = nn.LSTMCell(width + hidden, hidden)
+        self.embed, self.hidden = nn.Embedding(9, width), nn.Linear(hidden, hidden)
+
+    def forward(self, token, state):
+        B, d = state.shape
+        token = token.view(B)
+        both = torch.cat((self.hidden(state), self.embed(token)), dim=0)  # <- SD104
+        return self.cell(both)
+""",
 }
 
 RIGHT = {
@@ -149,6 +201,34 @@ def rotate_half(x):
     return torch.cat((-b, a), dim=-1)
 
 rotate_half(torch.randn(2, 4, 5, 8))
+""",
+    "padding as long as it likes": """
+def pad(x, n):
+    B, C = x.shape
+    rows = x.new_zeros(1, C).expand(n, C)
+    return torch.cat((x, rows), dim=0)
+""",
+    "keys laid out the other way round": """
+class Cached(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.k, self.v = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x, past):
+        B, T, C = x.shape
+        k, v = self.k(x).view(B, T, 4, -1).permute(0, 2, 3, 1), self.v(x).view(B, T, 4, -1).transpose(1, 2)
+        k = torch.cat((past[0].transpose(-2, -1), k), dim=-1)
+        v = torch.cat((past[1], v), dim=-2)
+        return k, v
+""",
+    "predictions of every batch": """
+def predict(model, batches):
+    head = nn.Linear(8, 1)
+    every = []
+    for x in batches:
+        B, T, d = x.shape
+        every.append(head(x.mean(1, keepdim=True)))
+    return torch.cat(every, dim=0)
 """,
 }
 

@@ -41,6 +41,14 @@ def shifted(scores, best):
     best = best.reshape(n)
     return scores.max(axis=1, keepdims=True) - best  # <- SD202
 """,
+    "picked words that kept their axis": """
+def score(log_probabilities, target, pad):
+    T, B, V = log_probabilities.shape
+    target = target.view(T, B)
+    keep = (target != pad).float()
+    picked = torch.gather(log_probabilities, 2, target.unsqueeze(-1))
+    return (picked * keep).sum(0)  # <- SD202
+""",
 }
 
 RIGHT = {
@@ -68,6 +76,12 @@ def error(x, target):
 def centred(x):
     B, d = x.shape
     return x - x.mean(dim=1, keepdim=True)
+""",
+    "an axis for the features": """
+def weigh(states, target, pad):
+    T, B, d = states.shape
+    target = target.view(T, B)
+    return states * (target != pad).float().unsqueeze(-1)
 """,
 }
 

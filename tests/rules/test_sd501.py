@@ -74,6 +74,36 @@ def masks(tokens, pad):
     future = torch.ones(T, T, dtype=torch.bool).triu(1)
     return keep & future  # <- SD501
 """,
+    "filled, and filled again": """
+def windows(ids):
+    mask = ids.unsqueeze(1) - ids.unsqueeze(2)
+    return mask.masked_fill(mask != 0, -100.0).masked_fill(mask != 0, 0.0)  # <- SD501
+""",
+    "a mask of ones": """
+def attend(scores, n):
+    mask = torch.ones((scores.size(0), n), dtype=torch.bool)
+    mask = F.pad(mask, (1, 0), value=True)[:, None, None, :]
+    return scores.masked_fill(mask, -torch.finfo(scores.dtype).max).softmax(-1)  # <- SD501
+""",
+    "taken for both by turns": """
+class Attention(nn.Module):
+    def __init__(self, width, flash=True):
+        super().__init__()
+        self.flash = flash
+        self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+
+    def forward(self, x, mask):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        if self.flash:
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        return scores.masked_fill(mask, float("-inf")).softmax(-1) @ v  # <- SD501
+""",
+    "joined with what is kept": """
+def attend(scores, mask, T):
+    both = mask & torch.ones(T, T, dtype=torch.bool).tril()
+    return scores.masked_fill(both, float("-inf")).softmax(-1)  # <- SD501
+""",
 }
 
 RIGHT = {
@@ -153,6 +183,22 @@ def loss(per_token, tokens, pad):
 def clipped(x):
     small = x < 0
     return x.masked_fill(small, -1e9).softmax(-1)
+""",
+    "filled elsewhere than emptied": """
+def windows(ids):
+    mask = ids.unsqueeze(1) - ids.unsqueeze(2)
+    return mask.masked_fill(mask != 0, -100.0).masked_fill(mask == 0, 0.0)
+""",
+    "ones that are turned round": """
+def attend(scores, n):
+    mask = torch.ones((scores.size(0), n), dtype=torch.bool)[:, None, None, :]
+    return scores.masked_fill(~mask, float("-inf")).softmax(-1)
+""",
+    "one mask for what lies in it and what does not": """
+def both(scores, mask):
+    inside = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    outside = scores.masked_fill(mask, float("-inf")).softmax(-1)
+    return inside, outside
 """,
 }
 

@@ -1,0 +1,266 @@
+"""Joins along an axis that the rest of the code speaks against, though the sizes let them pass.
+
+A tensor that is stretched along an axis to the length of another is to stand beside it along another axis; keys and
+values of one cache grow along one axis; the steps of a recurrence, each with an axis of size 1 for the time, are joined
+along that one and not along the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.finding import Severity
+from shapedoc.core.shape import Axis
+from shapedoc.core.span import Label, Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Int, Opaque, Seq, Tensor, Value
+from shapedoc.rules.contractions import literal
+from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.joins import join_of
+from shapedoc.rules.wording import label, severity_of, text_of
+
+__all__ = ["Misjoin", "misjoins"]
+
+_SEEN = ("error", "warning")
+_SAME = frozenset(("to", "cuda", "type_as", "float", "contiguous", "clone", "dropout", "Dropout.forward"))
+_STRETCHES = frozenset(("expand", "repeat", "broadcast_to", "tile"))
+
+
+@dataclass(frozen=True, slots=True)
+class Misjoin:
+    """A join: where its axis is written, which axis that is, what speaks against it, and what to write."""
+
+    event: Event
+    span: Span
+    axis: int
+    message: str
+    why: str
+    help: str
+    labels: tuple[Label, ...] = ()
+    severity: Severity = "error"
+
+
+def misjoins(trace: Trace) -> Iterator[Misjoin]:
+    """Every such join of a trace, one for each place."""
+    seen: set[Span] = set()
+    g = graph(trace)
+    for event in trace.events:
+        if event.short != "cat" or event.span in seen or any(severity_of(p.sameness) in _SEEN for p in event.problems):
+            continue
+        found = _stretched(trace, g, event) or _steps(trace, g, event)
+        if found is not None:
+            seen.add(event.span)
+            yield found
+    for found in _sisters(trace, g):
+        if found.event.span not in seen:
+            seen.add(found.event.span)
+            yield found
+
+
+def _axis_span(event: Event) -> Span:
+    operand = event.operand("dim")
+    return operand.span if operand is not None and operand.span is not None else event.span
+
+
+# -- stretched to the other's length
+
+
+def _stretched(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
+    join = join_of(event)
+    value = event.value("tensors")
+    if join is None or not isinstance(value, Seq) or event.sizes is None:
+        return None
+    rank = len(join.shapes[0].items)
+    for i, (part, shape) in enumerate(zip(value.items, join.shapes, strict=True)):
+        size = event.sizes.resolve(shape.axes[join.back].dim)
+        others = [s.axes[join.back].dim for j, s in enumerate(join.shapes) if j != i]
+        if size.const is not None or not all(event.sizes.resolve(d) == size for d in others):
+            continue
+        made = _stretching(g, part, join.back, rank)
+        if made is None:
+            continue
+        free = [k for k in range(rank) if k != join.back + rank]
+        if rank < 2 or not free:
+            continue
+        text = event.sizes.show(size)
+        return Misjoin(
+            event,
+            join.span,
+            join.back + rank,
+            f"`{event.short}` joins along axis {join.back + rank}, along which one part was repeated to the "
+            f"`{text}` of the other",
+            "a tensor is repeated along an axis to fit beside another one; joined along that very axis, it need not "
+            "have been",
+            f"dim={_beside(join.shapes[i].axes, join.back, rank)}",
+            label(made.span, f"repeated to `{text}` here"),
+        )
+    return None
+
+
+def _beside(axes: tuple[Axis, ...], back: int, rank: int) -> int:
+    """The axis along which it was to be joined: one of size 1, else the last one that is another."""
+    ones = [k for k in range(rank) if axes[k].dim == ONE and k != back + rank]
+    return ones[0] if ones else (-1 if back != -1 else rank - 2)
+
+
+def _stretching(g: Graph, value: Value, back: int, rank: int) -> Event | None:
+    """The event that stretched a part from size 1 along the axis."""
+    event = g.producer(value)
+    for _ in range(8):
+        if event is None or event.short not in _SAME:
+            break
+        event = g.main_source(event)
+    if event is None or event.short not in _STRETCHES:
+        return None
+    operand = event.operand("input") or event.operand("tensor")
+    before, after = shape_at(event, operand), result_shape(event)
+    if before is None or after is None or before.rank is None or after.rank != rank:
+        return None
+    if before.rank == rank:
+        return event if before.axes[back].dim == ONE else None
+    one = after.axes[back]
+    return event if not any(one.same(a) for a in before.axes) and event.short != "expand_as" else None
+
+
+# -- the steps of a recurrence
+
+
+def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
+    value, number = event.value("tensors"), literal(event.value("dim") or Int(ONE - ONE))
+    if not isinstance(value, Seq) or not isinstance(value.rest, Tensor) or value.items or event.sizes is None:
+        return None
+    shape = event.sizes.shape(value.rest.shape)
+    if shape.rank is None or shape.rank < 3 or number is None or not -shape.rank <= number < shape.rank:
+        return None
+    place = number % shape.rank
+    ones = [i for i, a in enumerate(shape.axes) if a.dim == ONE]
+    if len(ones) != 1 or ones[0] == place or ones[0] == shape.rank - 1 or place == shape.rank - 1:
+        return None
+    made = g.producer(value.rest)
+    if made is None or not _recurs(g, made):
+        return None
+    size = event.sizes.show(shape.axes[place].dim)
+    return Misjoin(
+        event,
+        _axis_span(event),
+        place,
+        f"`{event.short}` joins the steps of a loop along axis {place}, where axis {ones[0]} holds one step",
+        f"each of them has `{size}` rows and one step; joined along the rows, the result has the rows of every step",
+        f"dim={ones[0]}",
+        label(made.span if made.span.line else None, "one step") if made.short != "phi" else (),
+    )
+
+
+def _recurs(g: Graph, made: Event) -> bool:
+    """Whether what a loop's round made depends on what an earlier round made."""
+    for event in g.back(made, lambda e: True):
+        for source in g.inputs(event):
+            pairs = zip(event.loops, source.loops, strict=False)
+            later = any(one[0] == two[0] and one[1] > two[1] for one, two in pairs)
+            if later and event.short not in ("phi", "setitem"):
+                return True
+    return False
+
+
+# -- keys and values of one cache
+
+
+def _sisters(trace: Trace, g: Graph) -> Iterator[Misjoin]:
+    before: Event | None = None
+    for event in trace.events:
+        if event.short != "cat":
+            continue
+        if before is not None and _are_sisters(g, before, event):
+            yield from _unlike(trace, before, event)
+        before = event
+
+
+def _are_sisters(g: Graph, one: Event, other: Event) -> bool:
+    """Whether two joins that follow each other put new keys and values behind those of one cache."""
+    if (one.function, one.branch, one.loops) != (other.function, other.branch, other.loops):
+        return False
+    pair, pair_2 = _pair(one), _pair(other)
+    if pair is None or pair_2 is None:
+        return False
+    (old, new), (old_2, new_2) = pair, pair_2
+    source, source_2 = _owner(g, old), _owner(g, old_2)
+    if not source or source != source_2:
+        return False
+    return _layouts(g, old) == _layouts(g, old_2) and _layouts(g, new) == _layouts(g, new_2)
+
+
+def _pair(event: Event) -> tuple[Value, Value] | None:
+    value = event.value("tensors")
+    if not isinstance(value, Seq) or value.rest is not None or len(value.items) != 2:
+        return None
+    return value.items[0], value.items[1]
+
+
+def _tensor(value: Value) -> Tensor | None:
+    found = value.as_tensor() if isinstance(value, Opaque) else value
+    return found if isinstance(found, Tensor) else None
+
+
+def _owner(g: Graph, value: Value) -> str:
+    """What a part of a cache is a part of: a parameter by name, or the event that made the whole."""
+    tensor = _tensor(value)
+    if tensor is None:
+        return ""
+    made = g.producer(tensor)
+    if made is None:
+        return tensor.source.rpartition(".")[0]
+    origin = g.origin(made, SHAPING)
+    operand = next((o for o in origin.operands if isinstance(o.value, Tensor)), None)
+    if origin.short in SHAPING and operand is not None and isinstance(operand.value, Tensor):
+        return operand.value.source.rpartition(".")[0] or operand.value.source
+    return ""
+
+
+def _layouts(g: Graph, value: Value) -> tuple[str, ...]:
+    """How a part was laid out, back to where it was made."""
+    found: list[str] = []
+    event = g.producer(_tensor(value))
+    for _ in range(30):
+        if event is None or event.short not in SHAPING or event.short == "phi":
+            break
+        numbers = [str(literal(o.value)) for o in event.operands if isinstance(o.value, Int)]
+        if event.short not in ("getitem", "select", "unbind", "chunk", "split"):
+            found.append(f"{event.short} {' '.join(numbers)}")
+        event = g.main_source(event)
+    return tuple(found)
+
+
+def _unlike(trace: Trace, one: Event, other: Event) -> Iterator[Misjoin]:
+    """Two joins along different axes, of tensors that are laid out alike."""
+    first, second = (literal(e.value("dim") or Int(ONE - ONE)) for e in (one, other))
+    if first is None or second is None:
+        return
+    shapes = [result_shape(e) for e in (one, other)]
+    rank = next((s.rank for s in shapes if s is not None and s.rank is not None), None)
+    if rank is None and (first < 0) != (second < 0):
+        return
+    places = (first, second) if rank is None else (first % rank, second % rank)
+    if places[0] == places[1]:
+        return
+    # The one that is joined along an earlier axis is held to be wrong: that is the batch, or the heads.
+    wrong, axis, right, wanted = (one, first, other, second)
+    if places[0] > places[1]:
+        wrong, axis, right, wanted = (other, second, one, first)
+    name = wrong.target or text_of(trace, _first(wrong))
+    beside = right.target or text_of(trace, _first(right))
+    yield Misjoin(
+        wrong,
+        _axis_span(wrong),
+        axis,
+        f"`{name}` and `{beside}` are joined along different axes",
+        "both are laid out alike and come out of one cache: keys and values grow along one axis",
+        f"dim={wanted}",
+        label(right.span, f"joined along axis {wanted} here"),
+    )
+
+
+def _first(event: Event) -> Operand | None:
+    operand = event.operand("tensors")
+    return operand.parts[0] if operand is not None and operand.parts else operand
