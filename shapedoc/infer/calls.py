@@ -39,6 +39,7 @@ from shapedoc.infer.values import (
     Super,
     Symbolic,
 )
+from shapedoc.infer.widths import learn_from_width
 from shapedoc.ops.bind import Arguments, as_tensor, build_layer
 from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
@@ -186,6 +187,7 @@ def _call_layer(
 ) -> Value:
     entry = find_layer(layer.kind)
     assert entry is not None
+    learn_from_width(m, layer, args)
     return m.record(entry.forward, entry.forward.name, node, args, keywords, layer=layer, rest=rest)
 
 

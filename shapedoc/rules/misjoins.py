@@ -136,8 +136,8 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
         return None
     place = number % shape.rank
     ones = [i for i, a in enumerate(shape.axes) if a.dim == ONE]
-    if len(ones) != 1 or ones[0] == place or ones[0] == shape.rank - 1 or place == shape.rank - 1:
-        return None
+    if ones != [1] or place != 0 or shape.rank == 2:
+        return None  # a first axis of size 1 is a batch of one
     made = g.producer(value.rest)
     if made is None or not _recurs(g, made):
         return None

@@ -70,9 +70,7 @@ def leftover(event: Event) -> Outer | None:
 
 
 def _stems(event: Event, one: Axis, other: Axis) -> bool:
-    """Whether two axes are one, or parts of one that are as long."""
-    if one.same(other):
-        return True
+    """Whether two axes are as long for sure: one size of the program's, not a number that both happen to have."""
     sizes = event.sizes
     return sizes is not None and bool(one.dim.syms) and sizes.resolve(one.dim) == sizes.resolve(other.dim)
 

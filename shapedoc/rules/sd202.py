@@ -73,9 +73,8 @@ RULE = Rule(
     severity="error",
     summary="A column meets a row: `(B, 1)` with `(B,)` gives `(B, B)`.",
     what="Looks for arithmetic in which an axis meets itself twice because one operand still has an axis of size 1 "
-    "that "
-    "a `Linear(d, 1)` or a reduction with `keepdim` left behind, or all axes of one stand before a last 1 of the other. An axis that was inserted on purpose (`x[:, None]`, "
-    "`unsqueeze`) is taken to mean it.",
+    "that a `Linear(d, 1)` or a reduction with `keepdim` left behind, or because all axes of one stand before a last "
+    "1 of the other. An axis that was inserted on purpose (`x[:, None]`, `unsqueeze`) is taken to mean it.",
     why="The result compares every element with every other; its mean still looks like a loss.",
     instead="Drop the axis of size 1: `output.squeeze(-1) - target`.",
     source="PyTorch documentation, Broadcasting semantics.",

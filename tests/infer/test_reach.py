@@ -274,3 +274,24 @@ def test_a_broadcast_of_nothing_is_unknown() -> None:
 def test_a_range_to_infinity_has_no_known_length() -> None:
     trace = run("import numpy as np\nx = np.arange(0, np.inf)\n")
     assert not any(event.problems for event in trace.events)
+
+
+def test_the_width_of_a_module_says_along_which_axis_its_input_was_joined() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Step(nn.Module):
+            def __init__(self, vocab, width, hidden):
+                super().__init__()
+                self.embed = nn.Embedding(vocab, width)
+                self.mix = nn.Linear(width + hidden, hidden)
+
+            def forward(self, token, state):
+                joined = torch.cat((self.embed(token), state[0]), 1)
+                mixed = self.mix(joined)  #: (?, hidden)
+                return joined, mixed
+        """,
+        "Step",
+    )
