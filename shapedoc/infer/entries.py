@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
+from shapedoc.core.value import Bool, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, packages, statements
 from shapedoc.infer.expected import fails
+from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
-from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
+from shapedoc.infer.values import Class, Function, Instance, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["Sources", "analyse"]
@@ -133,9 +134,10 @@ class Walk:
         builder = cls.find("__init__")
         start = len(m.trace.events)
         if builder is not None and isinstance(builder[0], Function):
-            args = _parameters(m, builder[0], {}, size=m.sources.constructor, skip=1)
+            args = parameters(m, builder[0], {}, size=m.sources.constructor, skip=1)
             args.update({name: Arg(value) for name, value in chosen.items()})
             with suppress(Budget):
+                args.update(modules_given(m, builder[0], (cls,)))
                 calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
         m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
         self.built, m.executed = m.executed, walked | m.executed
@@ -145,7 +147,7 @@ class Walk:
         static = function.role == "static"
 
         def run(symbols: dict[str, Symbolic]) -> None:
-            args = _parameters(self.m, function, symbols, size=False, skip=0 if static else 1)
+            args = parameters(self.m, function, symbols, size=False, skip=0 if static else 1)
             for name in replaced(instance.cls, instance.attributes, function, self.built):
                 self.m.set_attribute(instance, name, Unknown(f"`{name}` is set by another call"))
             calls.invoke(self.m, function, [] if static else [Arg(instance)], args, function.node_expression)
@@ -154,7 +156,7 @@ class Walk:
 
     def _function(self, function: Function) -> Runner:
         def run(symbols: dict[str, Symbolic]) -> None:
-            args = _parameters(self.m, function, symbols, size=False, skip=0)
+            args = parameters(self.m, function, symbols, size=False, skip=0)
             calls.invoke(self.m, function, [], args, function.node_expression)
 
         return run
@@ -244,43 +246,3 @@ def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
 
 def _summary(shape: Shape) -> str:
     return ",".join(getattr(getattr(i, "dim", None), "__repr__", lambda: "*")() for i in shape.items)
-
-
-def _parameters(
-    m: Machine, function: Function, symbols: dict[str, Symbolic], *, size: bool, skip: int
-) -> dict[str, Arg]:
-    """Every parameter as something that nobody describes, or what its default says it is."""
-    args: dict[str, Arg] = {}
-    owner = function.owner.name if function.owner else function.name
-    for p in function.node.params[skip:]:
-        if p.kind in ("args", "kwargs"):
-            continue
-        default = function.defaults.get(p.name)
-        value = _from_default(p.name, default, size=size)
-        if size and isinstance(value, Bool | Str):
-            value = replace(value, parameter=p.name)
-        if value is None:
-            if p.name not in symbols:
-                hint = "none" if isinstance(default, NoneValue) else ""
-                symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], hint=hint)
-            value = symbols[p.name]
-            if isinstance(default, Int) and default.dim.const == 0 and size:
-                value = m.fresh_int(line=p.span[0])  # no size; what stands for "not given" says nothing
-            elif isinstance(default, Int) and size:
-                value = symbols[p.name].as_int()
-        args[p.name] = Arg(value)
-    return args
-
-
-def _from_default(name: str, default: Value | None, *, size: bool) -> Value | None:
-    """What a default says of a parameter: a flag, a small number and a string are taken as they are."""
-    match default:
-        case Bool() | Str() | Library() | Class() | Function() | Partial():
-            return default
-        case Float():
-            return Float()
-        case Int(dim=dim) if dim.value is not None and dim.value < 0 and "dim" not in name and "axis" not in name:
-            return Unknown("a number that stands for another")
-        case Int() if default.dim.value is not None and (default.dim.value == 1 or not size):
-            return default
-    return None
