@@ -76,7 +76,7 @@ class Counterfactual:
         if permuted is not None and permuted.mean <= _HARDLY:
             return "permuted weights give nearly the same predictions: these weights explain nothing"
         if adversarial is not None and adversarial.weights_mean >= _FAR:
-            return "other weights that look quite different give nearly the same predictions: no evidence by themselves"
+            return "weights that look quite different give nearly the same predictions: this picture is one of many"
         if permuted is None or adversarial is None:
             return "permute them and search for adversarial ones before showing them as evidence"
         return "the predictions depend on where these weights are; the search found no others that do as well"
