@@ -71,12 +71,15 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
             attributes[name] = going[0].attributes[(id(attributes), name)][1]
         return ""
     names = {n: None for s in going for n in s.variables}
+    variables, first, others = machine.frame.variables, going[0].variables, [s.variables for s in going[1:]]
     for name in names:
-        values = [s.variables.get(name) for s in going]
-        if any(v is not values[0] for v in values):
-            values = [v and settled(s.sizes, v) for s, v in zip(going, values, strict=True)]
+        value = first.get(name)
+        if value is not None and all(o.get(name) is value for o in others):
+            variables[name] = value
+            continue
+        values = [v and settled(s.sizes, v) for s in going for v in (s.variables.get(name),)]
         # Where a branch does not set it, no program that goes on from there may use it.
-        machine.frame.variables[name] = join(machine, [v for v in values if v is not None], node)
+        variables[name] = join(machine, [v for v in values if v is not None], node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
     for key, attributes in keys.items():
         old = attributes.get(key[1])

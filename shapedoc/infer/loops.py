@@ -9,6 +9,7 @@ from shapedoc.core.value import Bool, DictValue, Float, Int, Seq, Str, Tensor, U
 from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EXECUTE, Machine, Signal
+from shapedoc.infer.stacks import brings_nothing
 from shapedoc.infer.truth import truth
 from shapedoc.source import ir
 
@@ -35,8 +36,12 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     if not got.exact:
         m.repeating[loop] = got.length
     signal = ""
+    start, mark = before, len(m.journal)
     try:
         for i, element in enumerate(items):
+            if i and not got.exact and brings_nothing(m, items[i - 1], element, start, mark):
+                break
+            start, mark = dict(m.frame.variables), len(m.journal)
             m.loops = (*outer, (loop, i))
             assign(m, node.target, element)
             signal = m.run(node.body)
