@@ -118,13 +118,15 @@ def _request(
 
 def _told(request: Request, statistics: bool) -> Report:
     """Run, print, and return what was printed; an unknown format stops before anything is read."""
+    from shapedoc.cli.progress import progress
     from shapedoc.engine import notebook_reader, run, settings_of, source_reader, text_reader
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
     from shapedoc.report.places import project_folder
 
     render = renderer(request.config.output_format)
-    report = run(request)
+    with progress(sys.stderr, os.environ) as told:
+        report = run(request, told)
     if request.config.output_format in _WITH_FIXES and report.findings:
         from shapedoc.prescribe.attach import attach
 

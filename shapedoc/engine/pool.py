@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,14 @@ _WORTH_A_PROCESS = 400_000
 _CHUNK = 150_000
 
 
-def examine_all(tasks: Sequence[Task], settings: Settings, cache_folder: Path | None, jobs: int) -> list[Examined]:
-    """Return what each task gives.
+def examine_all(
+    tasks: Sequence[Task],
+    settings: Settings,
+    cache_folder: Path | None,
+    jobs: int,
+    told: Callable[[int, int], None] | None = None,
+) -> list[Examined]:
+    """Return what each task gives; `told` hears how many of the files to be analysed are done, and of how many.
 
     `jobs` 0 takes as many processes as there are processors and as the text that must be analysed is worth; any
     other number is taken at its word. A process that dies costs the files that it had in hand, which say so.
@@ -36,20 +42,24 @@ def examine_all(tasks: Sequence[Task], settings: Settings, cache_folder: Path | 
     size = sum(len(one.text) for one in pending)
     workers = min(len(pending), jobs or min(_processors(), size // _WORTH_A_PROCESS))
     analysed = (
-        iter(_in_turn(pending, settings, cache))
+        _in_turn(pending, settings, cache)
         if workers < 2
         else _in_processes(_chunks(pending, size // (2 * workers)), settings, cache_folder, workers)
     )
-    return [next(analysed) if isinstance(one, Pending) else one for one in prepared]
+    examined: list[Examined] = []
+    for done, one in enumerate(analysed, 1):
+        examined.append(one)
+        if told is not None:
+            told(done, len(pending))
+    answers = iter(examined)
+    return [next(answers) if isinstance(one, Pending) else one for one in prepared]
 
 
-def _in_turn(pending: Sequence[Pending], settings: Settings, cache: Cache | None) -> list[Examined]:
+def _in_turn(pending: Sequence[Pending], settings: Settings, cache: Cache | None) -> Iterator[Examined]:
     with collecting_seldom() as collect:
-        examined = []
         for one in pending:
-            examined.append(examine(one, settings, cache))
+            yield examine(one, settings, cache)
             collect()
-    return examined
 
 
 def _in_processes(
@@ -80,7 +90,7 @@ def _result(chunk: Sequence[Pending], future: Future[list[Examined]]) -> list[Ex
 
 
 def _examine_chunk(chunk: Sequence[Pending], settings: Settings, cache_folder: Path | None) -> list[Examined]:
-    return _in_turn(chunk, settings, Cache(cache_folder) if cache_folder else None)
+    return list(_in_turn(chunk, settings, Cache(cache_folder) if cache_folder else None))
 
 
 def _leave_interrupts_to_parent() -> None:

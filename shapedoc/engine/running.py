@@ -27,8 +27,10 @@ __all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "settings_of", "sou
 CACHE_FOLDER = ".shapedoc_cache"
 
 
-def run(request: Request) -> Report:
+def run(request: Request, told: Callable[[int, int], None] | None = None) -> Report:
     """Examine every file that the request names and return what is told of them, in the order of paths.
+
+    `told` hears how many of the files to be analysed are done, and of how many.
 
     Raises RequestError when the configuration selects no rule, or when there is no file to read.
     """
@@ -36,7 +38,7 @@ def run(request: Request) -> Report:
     tasks, errors = _tasks(request)
     folder = request.config.root / CACHE_FOLDER if request.cache else None
     settings = settings_of(request)
-    examined = examine_all(tasks, settings, folder, request.jobs)
+    examined = examine_all(tasks, settings, folder, request.jobs, told)
     spelled = Spelling(one.path for one in examined)
     silencing = {(realpath(path), line) for one in examined for path, line in one.silencing}
     findings = _once(
