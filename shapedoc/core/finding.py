@@ -7,6 +7,7 @@ from typing import Literal
 
 from shapedoc.core.fix import Fix
 from shapedoc.core.span import Label, Span
+from shapedoc.core.statistics import Statistics
 
 __all__ = ["FileError", "Finding", "Report", "Severity"]
 
@@ -59,5 +60,5 @@ class Report:
     files: int = 0
     findings: list[Finding] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
-    statistics: dict[str, object] = field(default_factory=dict)
+    statistics: Statistics = field(default_factory=Statistics)
     paths: list[str] = field(default_factory=list)

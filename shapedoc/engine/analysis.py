@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from shapedoc.cache import ABSENT
 from shapedoc.core.finding import FileError, Finding, Severity
 from shapedoc.core.span import Span
+from shapedoc.core.statistics import Understanding
 from shapedoc.core.trace import Trace
 from shapedoc.engine.elsewhere import Comment, named_labels, not_silenced
 from shapedoc.engine.own import syntax_error, unused_suppression
 from shapedoc.engine.request import Settings
+from shapedoc.engine.understanding import understanding
 from shapedoc.infer import Sources
 from shapedoc.infer import analyse as infer
 from shapedoc.infer.imports import FileLoader
@@ -37,7 +39,7 @@ class Analysis:
 
     findings: list[Finding] = field(default_factory=list)
     error: FileError | None = None
-    unknown: dict[str, int] = field(default_factory=dict)
+    understood: Understanding = field(default_factory=Understanding)
     inputs: dict[str, str] = field(default_factory=dict)
     silencing: list[Comment] = field(default_factory=list)
 
@@ -62,7 +64,7 @@ def analyse(path: str, text: str, settings: Settings) -> Analysis:
     findings, elsewhere = not_silenced(named_labels(findings, path), path)
     kept, unused = parse_suppressions(module.comments).split(findings, module)
     kept += [unused_suppression(path, suppression) for suppression in unused]
-    return Analysis(kept, None, dict(seen.unknown), dict(seen.inputs), elsewhere)
+    return Analysis(kept, None, understanding(seen), dict(seen.inputs), elsewhere)
 
 
 @dataclass(frozen=True, slots=True)

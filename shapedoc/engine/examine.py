@@ -8,12 +8,19 @@ from pathlib import Path
 
 from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding
+from shapedoc.core.statistics import Understanding
 from shapedoc.core.text import split_lines
 from shapedoc.engine.elsewhere import Comment
 from shapedoc.engine.faults import internal_error
 from shapedoc.engine.own import reads_like_python_2, syntax_error
 from shapedoc.engine.request import Settings
-from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
+from shapedoc.engine.stored import (
+    NotStored,
+    finding_from_plain,
+    finding_to_plain,
+    understanding_from_plain,
+    understanding_to_plain,
+)
 from shapedoc.source.comments import find_comments
 from shapedoc.source.read import Source, decode, names_tensor_library, read_bytes, read_source
 from shapedoc.source.suppress import skips_file
@@ -45,8 +52,8 @@ class Pending:
 class Examined:
     """What one file gave: findings before selection, or why there are none.
 
-    ``lines`` counts the lines read, ``analysed`` says whether they name a tensor library, ``unknown`` counts
-    operations that could not be followed, ``inputs`` holds the digests of other files that were read, ``silencing``
+    ``lines`` counts the lines read, ``analysed`` says whether they name a tensor library, ``understood``
+    how much of it was, ``inputs`` holds the digests of other files that were read, ``silencing``
     the comments in them that silenced something.
     """
 
@@ -55,7 +62,7 @@ class Examined:
     error: FileError | None = None
     lines: int = 0
     analysed: bool = False
-    unknown: dict[str, int] = field(default_factory=dict)
+    understood: Understanding = field(default_factory=Understanding)
     inputs: dict[str, str] = field(default_factory=dict)
     silencing: list[Comment] = field(default_factory=list)
 
@@ -96,7 +103,7 @@ def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examin
     lines = len(split_lines(pending.text))
     findings = [*analysis.findings, *pending.broken]
     examined = Examined(
-        pending.path, findings, analysis.error, lines, True, analysis.unknown, analysis.inputs, analysis.silencing
+        pending.path, findings, analysis.error, lines, True, analysis.understood, analysis.inputs, analysis.silencing
     )
     if cache and examined.error is None:
         cache.put(_key(pending, settings, cache), _to_plain(examined), examined.inputs)
@@ -120,20 +127,21 @@ def _key(pending: Pending, settings: Settings, cache: Cache) -> str:
 def _to_plain(examined: Examined) -> dict[str, object]:
     return {
         "findings": [finding_to_plain(finding) for finding in examined.findings],
-        "unknown": examined.unknown,
+        "understood": understanding_to_plain(examined.understood),
         "silencing": examined.silencing,
     }
 
 
 def _from_plain(pending: Pending, data: object) -> Examined | None:
     match data:
-        case {"findings": [*findings], "unknown": dict(unknown), "silencing": [*silencing]}:
+        case {"findings": [*findings], "understood": understood, "silencing": [*silencing]}:
             try:
                 found = [finding_from_plain(finding) for finding in findings]
+                known = understanding_from_plain(understood)
             except NotStored:
                 return None
             comments = [(str(path), int(line)) for path, line in silencing]
             lines = len(split_lines(pending.text))
-            return Examined(pending.path, found, None, lines, True, unknown, silencing=comments)
+            return Examined(pending.path, found, None, lines, True, known, silencing=comments)
         case _:
             return None

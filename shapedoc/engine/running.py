@@ -10,6 +10,7 @@ from os.path import realpath
 from pathlib import Path
 
 from shapedoc.core.finding import FileError, Finding, Report
+from shapedoc.core.statistics import Statistics, together
 from shapedoc.core.trace import Trace
 from shapedoc.engine.examine import Examined, Task, read
 from shapedoc.engine.pool import examine_all
@@ -151,14 +152,10 @@ def _place(finding: Finding) -> tuple[object, ...]:
     return (span.line, span.column, finding.code, finding.message)
 
 
-def _statistics(examined: Sequence[Examined], findings: Iterable[Finding]) -> dict[str, object]:
-    rules = Counter(finding.code for finding in findings)
-    unknown: Counter[str] = Counter()
-    for one in examined:
-        unknown.update(one.unknown)
-    return {
-        "lines": sum(one.lines for one in examined),
-        "analysed": sum(one.analysed for one in examined),
-        "rules": dict(sorted(rules.items())),
-        "unknown_operations": dict(sorted(unknown.items(), key=lambda item: (-item[1], item[0]))),
-    }
+def _statistics(examined: Sequence[Examined], findings: Iterable[Finding]) -> Statistics:
+    return Statistics(
+        lines=sum(one.lines for one in examined),
+        analysed=sum(one.analysed for one in examined),
+        rules=dict(sorted(Counter(finding.code for finding in findings).items())),
+        understanding=together(one.understood for one in examined),
+    )

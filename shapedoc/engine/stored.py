@@ -8,8 +8,15 @@ from typing import cast
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.fix import Edit, Fix, Safety, Verified
 from shapedoc.core.span import Label, Span
+from shapedoc.core.statistics import Loss, Understanding
 
-__all__ = ["NotStored", "finding_from_plain", "finding_to_plain"]
+__all__ = [
+    "NotStored",
+    "finding_from_plain",
+    "finding_to_plain",
+    "understanding_from_plain",
+    "understanding_to_plain",
+]
 
 
 class NotStored(ValueError):
@@ -67,6 +74,31 @@ def finding_from_plain(data: object) -> Finding:
             )
         case _:
             raise NotStored("not a finding")
+
+
+def understanding_to_plain(known: Understanding) -> dict[str, object]:
+    """Return `known` as dictionaries, lists, texts and numbers."""
+    return asdict(known)
+
+
+def understanding_from_plain(data: object) -> Understanding:
+    """Return the understanding that `data` is.
+
+    Raises NotStored when it is none.
+    """
+    match data:
+        case {"expressions": int(expressions), "rank": int(rank), "shape": int(shape), "losses": [*losses]}:
+            return Understanding(expressions, rank, shape, tuple(_loss(loss) for loss in losses))
+        case _:
+            raise NotStored("not an understanding")
+
+
+def _loss(data: object) -> Loss:
+    match data:
+        case {"reason": str(reason), "places": int(places), "path": str(path), "span": span}:
+            return Loss(reason, places, path, _span(span))
+        case _:
+            raise NotStored("not a loss")
 
 
 def _span(data: object) -> Span:

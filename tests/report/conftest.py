@@ -7,6 +7,7 @@ import pytest
 from shapedoc.core.finding import FileError, Finding, Report
 from shapedoc.core.fix import Edit, Fix
 from shapedoc.core.span import Label, Span
+from shapedoc.core.statistics import Statistics
 from shapedoc.report import Context
 
 SOURCE = """\
@@ -75,5 +76,5 @@ def report(product: Finding) -> Report:
         files=3,
         findings=[product, softmax],
         errors=[FileError("broken.py", "is a binary file")],
-        statistics={"lines": 40},
+        statistics=Statistics(lines=40),
     )

@@ -53,9 +53,11 @@ def test_a_report_without_findings_is_one_line(context: Context) -> None:
 
 def test_statistics_stand_before_the_last_line(report: Report, context: Context) -> None:
     lines = list(renderer("full")(report, replace(context, statistics=True)))
-    assert lines[-4:] == [
+    assert lines[-6:] == [
         "1 SD101 mismatched-product",
         "1 SD401 softmax-over-wrong-axis",
+        "",
+        "read 3 files with 40 lines, 0 of them about tensors",
         "",
         "found 1 error, 1 warning in 3 files",
     ]

@@ -37,6 +37,8 @@ def test_counts_when_asked(report: Report, context: Context) -> None:
     assert _lines(report, replace(context, statistics=True))[3:] == [
         "1 SD101 mismatched-product",
         "1 SD401 softmax-over-wrong-axis",
+        "",
+        "read 3 files with 40 lines, 0 of them about tensors",
         "found 1 error, 1 warning in 3 files",
     ]
 

@@ -22,5 +22,5 @@ def render(report: Report, context: Context) -> Iterator[str]:
         head = palette.paint(palette.severity(finding.severity), f"{finding.severity}[{finding.code}]")
         yield f"{place} {head} {context.words(finding, finding.message)}"
     if context.statistics:
-        yield from statistics(report)
+        yield from statistics(report, context)
     yield summary(report)

@@ -18,8 +18,8 @@ def render(report: Report, context: Context) -> Iterator[str]:
     for finding in report.findings:
         yield from _finding(finding, context)
         yield ""
-    if context.statistics and report.findings:
-        yield from statistics(report)
+    if context.statistics:
+        yield from statistics(report, context)
         yield ""
     yield summary(report)
 

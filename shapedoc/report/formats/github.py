@@ -27,7 +27,7 @@ def render(report: Report, context: Context) -> Iterator[str]:
         place = {"file": portable(error.path, context.root), "title": "file that cannot be read"}
         yield _command("error", place, f"{error.path}: {error.message}")
     if context.statistics:
-        yield from statistics(report)
+        yield from statistics(report, context)
     yield summary(report)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Report
 from shapedoc.core.fix import Fix
+from shapedoc.core.statistics import Statistics
 from shapedoc.report.context import Context, Place
 from shapedoc.version import __version__
 
@@ -30,10 +31,24 @@ def render(report: Report, context: Context) -> Iterator[str]:
             "files": report.files,
             "findings": [_finding(finding, context) for finding in report.findings],
             "errors": [{"path": error.path, "message": error.message} for error in report.errors],
-            "statistics": report.statistics,
+            "statistics": _statistics(report.statistics, context),
         },
         indent=2,
     )
+
+
+def _statistics(known: Statistics, context: Context) -> dict[str, Json]:
+    understood = known.understanding
+    return {
+        "lines": known.lines,
+        "analysed": known.analysed,
+        "rules": dict(known.rules),
+        "expressions": {"all": understood.expressions, "rank": understood.rank, "shape": understood.shape},
+        "unknown": [
+            {"reason": loss.reason, "places": loss.places, "example": _place(context.place(loss.path, loss.span))}
+            for loss in understood.losses
+        ],
+    }
 
 
 def _finding(finding: Finding, context: Context) -> dict[str, Json]:

@@ -1,0 +1,60 @@
+"""How much of a file was understood."""
+
+from __future__ import annotations
+
+import json
+
+from shapedoc.core.span import Span
+from shapedoc.core.statistics import Loss, Understanding, together
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+from shapedoc.engine.stored import understanding_from_plain, understanding_to_plain
+
+
+def _understood(text: str) -> Understanding:
+    return analyse("a.py", text, Settings()).understood
+
+
+def test_every_operation_at_its_place_counts_once_and_at_its_best() -> None:
+    known = _understood("""\
+import torch
+
+def double(x):
+    return x * 2
+
+B, T = 2, 3
+x = torch.zeros(B, T)
+double(x)
+double(x)
+""")
+    assert (known.expressions, known.rank, known.shape, known.losses) == (2, 2, 2, ())
+
+
+def test_rank_and_shape_are_told_apart_and_reasons_have_places() -> None:
+    known = _understood("""\
+import torch
+from elsewhere import mystery
+
+def f(a, n):
+    b = a.unsqueeze(0)
+    c = torch.zeros(2, n.count())
+    d = mystery(c)
+    e = mystery(c)
+    return d + e
+""")
+    assert (known.expressions, known.rank, known.shape) == (4, 1, 0)
+    assert known.losses[0] == Loss("no op for elsewhere.mystery", 2, "a.py", Span(7, 8, 7, 18))
+
+
+def test_files_are_added_up_and_the_first_example_stays() -> None:
+    first, second = Span(1, 0, 1, 1), Span(2, 0, 2, 1)
+    one = Understanding(10, 6, 4, (Loss("rare", 1, "a.py", first),))
+    two = Understanding(5, 5, 5, (Loss("often", 3, "b.py", second), Loss("rare", 1, "b.py", second)))
+    assert together([one, two]) == Understanding(
+        15, 11, 9, (Loss("often", 3, "b.py", second), Loss("rare", 2, "a.py", first))
+    )
+
+
+def test_it_is_kept_as_it_is() -> None:
+    known = Understanding(10, 6, 4, (Loss("rare", 1, "a.py", Span(1, 0, 1, 1)),))
+    assert understanding_from_plain(json.loads(json.dumps(understanding_to_plain(known)))) == known
