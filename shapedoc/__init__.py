@@ -12,19 +12,36 @@ from shapedoc.version import __version__
 
 if TYPE_CHECKING:
     from shapedoc.core.prompts import prompt_names, prompt_text
+    from shapedoc.integrations.check import check, watching
+    from shapedoc.integrations.told import ShapeError, ShapeWarning
     from shapedoc.report.svg import plot
     from shapedoc.runtime.behave import behave
     from shapedoc.runtime.counterfactual import counterfactual
 
-__all__ = ["__version__", "behave", "counterfactual", "plot", "prompt_names", "prompt_text"]
+__all__ = [
+    "ShapeError",
+    "ShapeWarning",
+    "__version__",
+    "behave",
+    "check",
+    "counterfactual",
+    "plot",
+    "prompt_names",
+    "prompt_text",
+    "watching",
+]
 
 # Where each public name lives.
 _HOMES = {
+    "ShapeError": "shapedoc.integrations.told",
+    "ShapeWarning": "shapedoc.integrations.told",
     "behave": "shapedoc.runtime.behave",
+    "check": "shapedoc.integrations.check",
     "counterfactual": "shapedoc.runtime.counterfactual",
     "plot": "shapedoc.report.svg",
     "prompt_names": "shapedoc.core.prompts",
     "prompt_text": "shapedoc.core.prompts",
+    "watching": "shapedoc.integrations.check",
 }
 
 

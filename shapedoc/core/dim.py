@@ -274,7 +274,9 @@ class Dim:
 
 def _factor(sym: Sym, alone: bool) -> str:
     """A symbol as a factor of a product: a quotient stands in parentheses."""
-    return sym.name if sym.name and (alone or "//" not in sym.name) else f"({sym.name})" if sym.name else "?"
+    if not sym.name:
+        return "?" if sym.value is None else str(sym.value)
+    return sym.name if alone or "//" not in sym.name else f"({sym.name})"
 
 
 def _key(term: tuple[Monomial, int]) -> tuple[int, tuple[int, ...]]:

@@ -12,6 +12,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Trace
 from shapedoc.core.value import Layer, Value
 from shapedoc.rules import all_rules
+from shapedoc.runtime.active import at_work
 from shapedoc.runtime.explain import explain
 from shapedoc.runtime.places import source_file
 from shapedoc.runtime.recorder import RunRecorder
@@ -61,7 +62,7 @@ def record(watched: Callable[[str], bool]) -> Iterator[Recording]:
     """Record what code of the watched files does in this block; what it raises goes on."""
     recording = Recording(RunRecorder(watched))
     try:
-        with watching(recording.recorder):
+        with at_work(), watching(recording.recorder):
             yield recording
     except BaseException as problem:
         recording.error = problem

@@ -1,0 +1,126 @@
+"""The look-up of a verified signature, written out as straight-line code for each function.
+
+A call whose shapes, dtypes, other arguments and modes have been verified costs one look-up; any other one goes the
+slow way.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+__all__ = ["Plan", "build", "part"]
+
+
+def part(value: Any) -> object:
+    """What the signature keeps of an argument that is no tensor, or may be none."""
+    kind = type(value)
+    if value is None or kind in (int, bool, str, float):
+        return kind, value
+    if kind in (tuple, list):
+        return kind, tuple([part(v) for v in value])
+    if kind is dict:
+        return kind, tuple([(k, part(v)) for k, v in value.items()])
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return shape, getattr(value, "dtype", None)
+    training = getattr(value, "training", None)
+    return (kind, id(value), training) if training is not None else (kind, id(value))
+
+
+class Plan:
+    """What the generated code of one function looks like. tensors: parameters that are tensors in every call."""
+
+    def __init__(self, function: Callable[..., Any], tensors: frozenset[str], results: int) -> None:
+        self.signature = inspect.signature(function)
+        self.tensors = tensors
+        self.results = results
+        self.parameters = list(self.signature.parameters.values())
+
+    @property
+    def head(self) -> str:
+        """The parameter list, its defaults taken from the function."""
+        shown, starred, positional = [], False, any(p.kind is p.POSITIONAL_ONLY for p in self.parameters)
+        for i, p in enumerate(self.parameters):
+            if positional and p.kind is not p.POSITIONAL_ONLY:
+                shown.append("/")
+                positional = False
+            if p.kind is p.KEYWORD_ONLY and not starred:
+                shown.append("*")
+                starred = True
+            starred = starred or p.kind is p.VAR_POSITIONAL
+            prefix = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+            shown.append(f"{prefix}{p.name}" + (f"=_d{i}" if p.default is not p.empty else ""))
+        if positional:
+            shown.append("/")
+        return ", ".join(shown)
+
+    @property
+    def passed(self) -> str:
+        forms = {"KEYWORD_ONLY": "{0}={0}", "VAR_POSITIONAL": "*{0}", "VAR_KEYWORD": "**{0}"}
+        return ", ".join(forms.get(p.kind.name, "{0}").format(p.name) for p in self.parameters)
+
+    @property
+    def key(self) -> str:
+        parts = [
+            f"{p.name}.shape, {p.name}.dtype" if p.name in self.tensors else f"_part({p.name})" for p in self.parameters
+        ]
+        return ", ".join([*parts, "_autocast()"])
+
+    def code(self, *, ready: bool) -> str:
+        """The wrapper: before the first call has shown what the arguments are, everything goes the slow way."""
+        lines = [
+            f"def wrapper({self.head}):",
+            "    if _compiling():",
+            f"        return _function({self.passed})",
+        ]
+        if not ready:
+            lines.append(f"    return _slow(None, _call({self.passed}))")
+            return "\n".join(lines)
+        lines += [
+            f"    _key = ({self.key},)" if not self.key.endswith(",)") else f"    _key = {self.key}",
+            "    try:",
+            "        _entry = _seen[_key]",
+            "    except (KeyError, TypeError):",
+            f"        return _slow(_key, _call({self.passed}))",
+            "    _entry[0] += 1",
+            "    if _entry[0] == _entry[1]:",
+            f"        return _slow(_key, _call({self.passed}))",
+        ]
+        if not self.results:
+            lines.append(f"    return _function({self.passed})")
+            return "\n".join(lines)
+        lines.append(f"    _out = _function({self.passed})")
+        shapes = (
+            "_out.shape" if self.results == 1 else f"({', '.join(f'_out[{i}].shape' for i in range(self.results))})"
+        )
+        lines += [
+            "    try:",
+            f"        if {shapes} == _entry[2]:",
+            "            return _out",
+            "    except (AttributeError, TypeError, IndexError):",
+            "        pass",
+            f"    return _result(_out, _call({self.passed}))",
+        ]
+        return "\n".join(lines)
+
+
+def build(plan: Plan, names: dict[str, Any], scope: dict[str, Any], *, ready: bool) -> FunctionType:
+    """Compile the wrapper; `names` are its free variables, in every version of it, `scope` its globals.
+
+    Free variables and not globals, since a compiler that traces the wrapper looks globals up in the module.
+    """
+    given = dict(names)
+    for i, p in enumerate(plan.parameters):
+        if p.default is not p.empty:
+            given[f"_d{i}"] = p.default
+    body = "\n".join(f"    {line}" for line in plan.code(ready=ready).splitlines())
+    mentioned = ", ".join(names)
+    head, _, rest = body.partition("\n")
+    text = f"def make({', '.join(given)}):\n{head}\n        if 0: ({mentioned})\n{rest}\n    return wrapper\n"
+    place: dict[str, Any] = {}
+    exec(compile(text, "<shapedoc.check>", "exec"), scope, place)
+    made: FunctionType = place["make"](**given)
+    return made
