@@ -64,7 +64,7 @@ def blame(
         # All arguments have sizes that no call had before: what was is no witness.
         candidates, witnesses = plain, dict(known)
     if len(candidates) > 1:
-        alone = [c for c in candidates if len(c) == 1]
+        alone: list[tuple[str, ...]] = [c for c in candidates if not c[1:]]
         repaired = [c for c in alone if _repairable(c[0], specs, shapes, witnesses)]
         candidates = repaired if len(repaired) == 1 else candidates
     if not candidates:

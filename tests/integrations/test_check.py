@@ -137,13 +137,13 @@ def test_an_error_in_a_verified_signature_is_explained_too() -> None:
     def pick(x: Tensor, rows: Tensor, fail: list[int]) -> Tensor:
         return x[rows] if not fail else x @ rows
 
-    state = [torch.randn(3, 4), torch.arange(2)]
+    x, rows = torch.randn(3, 4), torch.arange(2)
     fail: list[int] = []
-    pick(*state, fail)
-    pick(*state, fail)
+    pick(x, rows, fail)
+    pick(x, rows, fail)
     fail.append(1)
     with pytest.raises(RuntimeError) as raised:
-        pick(*state, fail)
+        pick(x, rows, fail)
     assert "x @ rows" in raised.value.__notes__[0]
 
 
