@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shapedoc.report.svg import plot
     from shapedoc.runtime.behave import behave
     from shapedoc.runtime.counterfactual import counterfactual
+    from shapedoc.runtime.probe import probe
 
 __all__ = [
     "ShapeError",
@@ -26,6 +27,7 @@ __all__ = [
     "check",
     "counterfactual",
     "plot",
+    "probe",
     "prompt_names",
     "prompt_text",
     "watching",
@@ -39,6 +41,7 @@ _HOMES = {
     "check": "shapedoc.integrations.check",
     "counterfactual": "shapedoc.runtime.counterfactual",
     "plot": "shapedoc.report.svg",
+    "probe": "shapedoc.runtime.probe",
     "prompt_names": "shapedoc.core.prompts",
     "prompt_text": "shapedoc.core.prompts",
     "watching": "shapedoc.integrations.check",

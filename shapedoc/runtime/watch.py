@@ -102,8 +102,8 @@ def _calls(node: ir.Expr | ir.Stmt, called: str) -> bool:
     return isinstance(node, ir.Call | ir.Subscript)
 
 
-# Library code that makes and changes parameters: nothing there is the author's.
-_BUILDING = ("torch.nn.init.", "torch.optim.", "torch.nn.utils.")
+# Library code that makes and changes parameters, and this tool's own: nothing there is the author's.
+_BUILDING = ("shapedoc.", "torch.nn.init.", "torch.optim.", "torch.nn.utils.")
 
 
 def _between(recorder: RunRecorder, frame: FrameType | None) -> tuple[bool, str]:
