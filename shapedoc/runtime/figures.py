@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.sizes import Sizes
@@ -75,6 +76,18 @@ class Figures:
     def expression(self, node: ir.Expr, activation: Activation) -> Int | Float | None:
         """What an expression says, whatever its value is."""
         return self._of(node, activation)
+
+    def built_as(
+        self, owner: object, name: str
+    ) -> tuple[ir.Call, SourceFile, Callable[[ir.Expr], Int | Float | None]] | None:
+        """The call that ``self.name`` of an object was built by, its file, and how its arguments are read."""
+        for cls in type(owner).__mro__:
+            file = _file_of(cls)
+            source = file.attributes.get(cls.__name__, {}).get(name) if file is not None else None
+            if file is not None and isinstance(source, ir.Call):
+                scope = self._constructor(owner, cls, file)
+                return source, file, partial(self._evaluate, scope=scope, deep=_DEEP)
+        return None
 
     # -- expressions
 

@@ -44,18 +44,46 @@ def kind_of_module(module: Any) -> LayerOp | None:
     return find_layer(f"torch.nn.{cls.__name__}") if cls.__module__.startswith("torch.nn.modules") else None
 
 
-def layer_of(recorder: RunRecorder, module: Any) -> Layer | None:
-    """The layer of a library module; None where the table does not know it."""
+def layer_of(recorder: RunRecorder, module: Any, owner: object = None) -> Layer | None:
+    """The layer of a library module; None where the table does not know it.
+
+    owner: the object whose attribute it may be, to see where one that was built before the recording was.
+    """
     layer = recorder.shadows.layer(module)
     entry = kind_of_module(module)
     if entry is None:
         return None
     if layer is None:
-        layer = Layer(entry.kind, {}, Span(0, 0, 0, 0))
+        layer = _found_later(recorder, module, entry, owner)
         recorder.shadows.put_layer(module, layer)
     config = {p.name: _setting(recorder, module, layer, p) for p in entry.config if not p.variadic and not p.keywords}
     layer.config = config
     return layer
+
+
+def _found_later(recorder: RunRecorder, module: Any, entry: LayerOp, owner: object) -> Layer:
+    """A layer that was built unseen: what it was given stands in the constructor of its owner."""
+    nowhere = Layer(entry.kind, {}, Span(0, 0, 0, 0))
+    held = getattr(owner, "__dict__", {}).get("_modules", {})
+    name = next((n for n, m in held.items() if m is module), None)
+    found = recorder.figures.built_as(owner, name) if name is not None else None
+    if name is None or found is None:
+        return nowhere
+    call, file, read = found
+    config: dict[str, Value] = {}
+    for setting, node in _written(entry, call):
+        value = read(node)
+        if value is not None:
+            config[setting] = value
+    path = "" if file.path == (recorder.activations.main or file.path) else file.path
+    return Layer(entry.kind, config, span_of(call, path), name)
+
+
+def _written(entry: LayerOp, call: ir.Call) -> list[tuple[str, ir.Expr]]:
+    """The arguments of a constructor's call, by the setting that each is."""
+    names = [p.name for p in entry.config if not p.keyword_only]
+    plain = [(names[i], a) for i, a in enumerate(call.args) if i < len(names) and not isinstance(a, ir.Starred)]
+    return plain + [(k, v) for k, v in call.keywords if k is not None]
 
 
 def _setting(recorder: RunRecorder, module: Any, layer: Layer, parameter: OpParam) -> Value:
@@ -111,14 +139,9 @@ def built_module(recorder: RunRecorder, module: Any, frame: FrameType) -> None:
     activation = recorder.activation
     assert entry is not None
     assert activation is not None
-    names = [p.name for p in entry.config if not p.keyword_only]
-    written: list[tuple[str, ir.Expr]] = [
-        (names[i], a) for i, a in enumerate(place.node.args) if i < len(names) and not isinstance(a, ir.Starred)
-    ]
-    written += [(k, v) for k, v in place.node.keywords if k is not None]
     config: dict[str, Value] = {}
     operands: list[Operand] = []
-    for name, node in written:
+    for name, node in _written(entry, place.node):
         value = recorder.figures.expression(node, activation)
         if value is not None:
             config[name] = value

@@ -253,10 +253,10 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
     def called(module: Any, *args: Any, **kwargs: Any) -> Any:
         if recorder.inside or recorder.full:
             return call(module, *args, **kwargs)
-        layer = layer_of(recorder, module)
+        frame = sys._getframe(1)
+        layer = layer_of(recorder, module, frame.f_locals.get("self"))
         if layer is None:
             return call(module, *args, **kwargs)
-        frame = sys._getframe(1)
         place = recorder.locate(frame)
         if place is None:
             return call(module, *args, **kwargs)

@@ -87,7 +87,7 @@ Model(6, 4)(torch.randn(5, 6))
     out = layer.config["out_features"]
     assert isinstance(out, Int)
     assert str(out.dim) == "2*d_out"
-    assert shown(called) == "(?, 2*d_out)"
+    assert shown(called) == "(5, 2*d_out)"
     assert made.op == "torch.randn"
 
 
