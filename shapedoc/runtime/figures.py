@@ -46,7 +46,7 @@ class Figures:
     sizes: Sizes
     shadow: Callable[[object], Tensor | None]
     built: Callable[[object], Mapping[str, object]]
-    _symbols: dict[tuple[str, str, int], Sym] = field(default_factory=dict)
+    _symbols: dict[tuple[str, int], Sym] = field(default_factory=dict)
 
     def whole(self, real: int, node: ir.Expr | None, activation: Activation | None) -> Int:
         """A whole number; without a source it is itself."""
@@ -65,13 +65,18 @@ class Figures:
         return Float(real, known=abs(real) > _HUGE or isinstance(node, ir.Const))
 
     def size(self, name: str, value: int, owner: str, line: int = 0) -> Dim:
-        """The size of this name, one for each name and number."""
+        """The size of this name, one for each name and number, whichever functions use them."""
         if value <= 1:
             return Dim.of(value)
-        key = (owner, name, value)
+        key = (name, value)
         if key not in self._symbols:
             self._symbols[key] = Sym(name, value=value, owner=owner, origin=f"{name} = {value}", line=line)
         return Dim.of(self._symbols[key])
+
+    def named(self, name: str, value: int | None) -> Dim | None:
+        """The size of this name and number, if there is one."""
+        sym = self._symbols.get((name, value)) if value is not None else None
+        return Dim.of(sym) if sym is not None else None
 
     def expression(self, node: ir.Expr, activation: Activation) -> Int | Float | None:
         """What an expression says, whatever its value is."""

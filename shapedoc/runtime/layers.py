@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand
 from shapedoc.core.value import Bool, Float, Int, Layer, NoneValue, Str, Unknown, Value
@@ -107,7 +107,7 @@ def _setting(recorder: RunRecorder, module: Any, layer: Layer, parameter: OpPara
         case int():
             if isinstance(written, Int) and recorder.sizes.resolve(written.dim).value == real:
                 return written
-            return Int(Dim.of(real) if real <= 1 else recorder.figures.size(parameter.name, real, _owner(layer)))
+            return Int(Dim.of(real) if real <= 1 else _unnamed(real))
         case float():
             return Float(real, known=True)
         case str():
@@ -115,8 +115,8 @@ def _setting(recorder: RunRecorder, module: Any, layer: Layer, parameter: OpPara
     return written if written is not None else Unknown("a setting")
 
 
-def _owner(layer: Layer) -> str:
-    return f"{layer.kind} {layer.uid}"
+def _unnamed(size: int) -> Dim:
+    return Dim.of(Sym(value=size, flexible=True))
 
 
 def built_module(recorder: RunRecorder, module: Any, frame: FrameType) -> None:

@@ -47,6 +47,8 @@ class RunRecorder(Recorder):
         self.activation: Activation | None = None
         # How many operations of a library are running, whose own operations are not the author's.
         self.inside = 0
+        # The call of einops that is running, and its event.
+        self.composite: tuple[FrameType, Event | None] | None = None
         self.faults = 0
 
     @property
@@ -109,7 +111,7 @@ class RunRecorder(Recorder):
         keywords: Mapping[str, Arg],
         layer: Layer | None,
     ) -> None:
-        event = self._evaluated(name, place, args, keywords, layer)
+        event = self.evaluated(name, place, args, keywords, layer)
         self.failures.append((problem, event))
 
     def _done(
@@ -121,18 +123,26 @@ class RunRecorder(Recorder):
         keywords: Mapping[str, Arg],
         layer: Layer | None,
     ) -> None:
-        event = self._evaluated(name, place, args, keywords, layer)
-        before = event.result
-        event.result = self._real(before, real, event)
+        event = self.evaluated(name, place, args, keywords, layer)
+        self.settle(event, real)
+        self._name_target(event, place)
+
+    def settle(self, event: Event, real: Any) -> None:
+        """Bring an event together with what the operation really gave."""
+        event.result = self._real(event.result, real, event)
         event.shape = event.result.shape if isinstance(event.result, Tensor) else None
         if event.problems:
             event.problems = tuple(p for p in event.problems if _possible(p))
             if not event.problems:
                 self.spoilt.discard(event.index)
-        self._name_target(event, place)
 
-    def _evaluated(
-        self, name: str, place: Place, args: Sequence[Arg], keywords: Mapping[str, Arg], layer: Layer | None
+    def evaluated(
+        self,
+        name: str,
+        place: Place,
+        args: Sequence[Arg],
+        keywords: Mapping[str, Arg],
+        layer: Layer | None = None,
     ) -> Event:
         """Evaluate an operation by the table and append its event."""
         start = len(self.trace.events)

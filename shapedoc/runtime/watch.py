@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Int
 from shapedoc.infer.recorder import Arg
+from shapedoc.runtime.composite import inside_einops
 from shapedoc.runtime.layers import built_module, layer_of
 from shapedoc.runtime.op_names import PASSIVE, is_reflected, name_of, operator_of
 from shapedoc.runtime.places import Place
@@ -81,6 +82,8 @@ def _operation(
     if called == "__iter__":
         return iter(_rows(recorder, place, args[0]))
     direct, library = _between(recorder, sys._getframe(2))
+    if library.startswith("einops."):
+        return inside_einops(recorder, place, sys._getframe(2), func, args, kwargs)
     if not direct and (library.startswith(_BUILDING) or library.endswith("__init__")):
         return func(*args, **kwargs)
     operator = operator_of(place.node, func) if direct else ""
@@ -219,7 +222,9 @@ def _name(recorder: RunRecorder, dim: Dim, name: str, line: int) -> Dim:
     sym, activation = dim.sym, recorder.activation
     if sym is None or sym.name or not sym.flexible or activation is None:
         return dim
-    named = Dim.of(Sym(name, value=sym.value, flexible=True, owner=activation.function, line=line))
+    named = recorder.figures.named(name, sym.value)
+    if named is None:
+        named = Dim.of(Sym(name, value=sym.value, flexible=True, owner=activation.function, line=line))
     recorder.sizes.bind(sym, named)
     earlier = activation.names.get(name)
     if earlier is not None:
