@@ -13,6 +13,8 @@ from shapedoc.version import __version__
 if TYPE_CHECKING:
     from shapedoc.core.prompts import prompt_names, prompt_text
     from shapedoc.integrations.check import check, watching
+    from shapedoc.integrations.hook import install_import_hook
+    from shapedoc.integrations.jupyter import load_ipython_extension
     from shapedoc.integrations.told import ShapeError, ShapeWarning
     from shapedoc.report.svg import plot
     from shapedoc.runtime.behave import behave
@@ -26,6 +28,8 @@ __all__ = [
     "behave",
     "check",
     "counterfactual",
+    "install_import_hook",
+    "load_ipython_extension",
     "plot",
     "probe",
     "prompt_names",
@@ -40,6 +44,8 @@ _HOMES = {
     "behave": "shapedoc.runtime.behave",
     "check": "shapedoc.integrations.check",
     "counterfactual": "shapedoc.runtime.counterfactual",
+    "install_import_hook": "shapedoc.integrations.hook",
+    "load_ipython_extension": "shapedoc.integrations.jupyter",
     "plot": "shapedoc.report.svg",
     "probe": "shapedoc.runtime.probe",
     "prompt_names": "shapedoc.core.prompts",
