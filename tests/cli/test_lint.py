@@ -108,20 +108,21 @@ def test_exit_zero_and_statistics(project: Project) -> None:
 
 
 def test_statistics_say_where_knowledge_is_lost(project: Project) -> None:
-    project.write("a.py", f"{RIGHT}lost = mystery(scores)\nagain = mystery(scores)\n")
+    lost = "from elsewhere import mystery\nlost = mystery(scores)\nagain = mystery(scores)\n"
+    project.write("a.py", RIGHT + lost)
     project.write("b.py", "x = 1\n")
     first = project.run("lint", "--statistics").stdout
     assert first.splitlines()[:4] == [
-        "read 2 files with 9 lines, 1 of them about tensors",
+        "read 2 files with 10 lines, 1 of them about tensors",
         "6 tensor expressions: rank known of 66.7%, whole shape of 66.7%",
         "knowledge is lost most often by:",
-        "  2 no op for mystery (first: a.py:7:8)",
+        "  2 no op for elsewhere.mystery (first: a.py:8:8)",
     ]
     assert project.run("lint", "--statistics").stdout == first
     statistics = json.loads(project.run("lint", "--output-format", "json").stdout)["statistics"]
     assert statistics["expressions"] == {"all": 6, "rank": 4, "shape": 4}
     (unknown,) = statistics["unknown"]
-    assert (unknown["reason"], unknown["places"], unknown["example"]["line"]) == ("no op for mystery", 2, 7)
+    assert (unknown["reason"], unknown["places"], unknown["example"]["line"]) == ("no op for elsewhere.mystery", 2, 8)
 
 
 def test_standard_input_has_a_name(project: Project) -> None:

@@ -12,8 +12,11 @@ from tests.laws.tokens import Change, changed, tokens
 
 __all__ = ["renamed"]
 
-# "batch_size" is not only a symbol: it says which axis is the batch, and a rule may rest on that.
-_SAYS_WHAT_IT_IS = re.compile(r"(n_?)?(b|bs|bsz|bsize|batch.*)", re.IGNORECASE)
+# "batch_size" and "mask" are not only symbols: they say what something is, and a finding may rest on that.
+_SAYS_WHAT_IT_IS = re.compile(
+    r"[bcehklnqstv]|bsz?|.*(batch|bsize|seq|len|time|steps|mask|pad|keep|hidden|cell|state|quer|key|val|head|pos).*",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r"_[A-Z]+$")
 _WORD = r"(?<![\w.]){}(?!\w)"
 _LIBRARY = frozenset(name.rsplit(".", 1)[-1] for names in table() for name in names) | {
@@ -25,9 +28,12 @@ _LIBRARY = frozenset(name.rsplit(".", 1)[-1] for names in table() for name in na
 }
 
 
-def renamed(text: str, random: Random) -> tuple[str, str, str] | None:
-    """The program with one symbol renamed, the old name and the new one; None where there is none to rename."""
-    names = sorted(_renameable(ast.parse(text)))
+def renamed(text: str, random: Random, *, bare: bool = False) -> tuple[str, str, str] | None:
+    """The program with one symbol renamed, the old name and the new one; None where there is none to rename.
+
+    With `bare`, it is a name that says nothing of what it stands for.
+    """
+    names = sorted(n for n in _renameable(ast.parse(text)) if not (bare and _SAYS_WHAT_IT_IS.fullmatch(n)))
     if not names:
         return None
     old = random.choice(names)
@@ -82,8 +88,7 @@ def _renameable(tree: ast.Module) -> set[str]:
         if isinstance(function, ast.FunctionDef)
     }
     kept = set(dir(builtins)) | _LIBRARY | methods | {"self", "cls", "_"}
-    own = {name for name in bound | given if name not in outside | kept and not name.startswith("__")}
-    return {name for name in own if not _SAYS_WHAT_IT_IS.fullmatch(name)}
+    return {name for name in bound | given if name not in outside | kept and not name.startswith("__")}
 
 
 def _prose(text: str) -> set[object]:
