@@ -88,6 +88,8 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     for tensor in tensors:
         if rank is not None:
             _need_rank(at, tensor, like, rank)
+    if dim == 0 and at.shape(like).run == 0:
+        return at.unknown(like, kind=kind, more=0)  # the first axis may be the last one too: vectors are joined so
     place = position(at, like, dim)
     if place is None:
         return at.unknown(like, kind=kind, more=0)

@@ -9,6 +9,7 @@ from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import faulty_call
 from shapedoc.rules.elementwise import Meeting, shallowest
+from shapedoc.rules.layered import Layered, layered_queries
 from shapedoc.rules.outer import leftover
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -25,6 +26,31 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue  # SD202 says that the axis of size 1 was to be dropped
         if severity is not None and not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
             yield _found(trace, meeting, severity)
+    for layered in layered_queries(trace):
+        yield _of_layers(trace, layered)
+
+
+def _of_layers(trace: Trace, layered: Layered) -> Finding:
+    event, state, memory = layered.event, text_of(trace, layered.state), text_of(trace, layered.memory)
+    size = quoted(event, layered.layers)
+    actual = shape_text(event, layered.state.shape)
+    return finding(
+        trace,
+        event,
+        layered.state.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{state} {actual} has its layers, {size}, where {memory} has its time steps",
+        tensor=state,
+        actual=actual,
+        labels=label(layered.cell.event.span, "a state has one element for each layer: it goes in here")
+        + label(layered.memory.span, f"{memory} is added to it")
+        + call_labels(event),
+        why="a state of one layer is repeated along the time steps; one of several layers is added step by layer",
+        notes=(f"runs only if {size} is 1 or the number of time steps",),
+        help=f"take the last layer: `{state}[-1]`, with an axis of size 1 for the time",
+    )
 
 
 def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:

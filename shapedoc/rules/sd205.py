@@ -195,16 +195,18 @@ def _turned(event: Event, mask: Operand) -> str:
 
 
 def _doubled(trace: Trace, sink: Sink) -> Iterator[Finding]:
-    """A mask (B, T) on scores (B, 1, T): the batch meets itself twice."""
+    """A mask (B, T) on scores (B, 1, T), or the reverse: the batch meets itself twice."""
     for outer in outers(sink.event):
-        if outer.low is sink.mask and outer.back <= -2:
+        if sink.mask in (outer.low, outer.high) and outer.back <= -2:
             yield _twice(trace, sink, outer)
             return
 
 
 def _twice(trace: Trace, sink: Sink, outer: Outer) -> Finding:
     event, text = sink.event, text_of(trace, sink.mask)
-    actual, beside = shape_text(event, sink.mask.shape), shape_text(event, outer.high.shape)
+    deeper = outer.high is sink.mask
+    scores = outer.low if deeper else outer.high
+    actual, beside = shape_text(event, sink.mask.shape), shape_text(event, scores.shape)
     assert event.sizes is not None
     size = event.sizes.show(outer.axis.dim)
     return finding(
@@ -214,13 +216,13 @@ def _twice(trace: Trace, sink: Sink, outer: Outer) -> Finding:
         code=RULE.code,
         name=RULE.name,
         severity="error",
-        message=f"{_mask(text)} {actual} meets {text_of(trace, outer.high)} {beside}: `{size}` meets itself twice",
+        message=f"{_mask(text)} {actual} meets {text_of(trace, scores)} {beside}: `{size}` meets itself twice",
         tensor=text,
         actual=actual,
         expected=beside,
         labels=label(event.span, f"gives {shape_text(event, event.shape)}") + call_labels(event),
         why="axes meet from the right: every example is masked with the masks of all others",
-        help=f"{text}.unsqueeze(1)",
+        help=f"{text}.squeeze({outer.back})" if deeper else f"{text}.unsqueeze(1)",
     )
 
 

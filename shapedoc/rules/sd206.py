@@ -10,13 +10,15 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import literal, tensor_operands
-from shapedoc.rules.flow import axis_at, shape_at
+from shapedoc.rules.flow import axis_at, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
 __all__ = ["RULE"]
 
-_BATCH = frozenset(["b", "n", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize"])
+_BATCH = frozenset(
+    ["b", "n", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "n_b", "nb", "batch_sz"]
+)
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -26,6 +28,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         problem = next((p for p in event.problems if p.kind == "squeeze-unknown"), None)
         found = _of_all(trace, event, problem) if problem is not None else _of_one(trace, event)
+        found = found or _of_some(trace, event)
         if found is not None:
             best[event.span] = found
     yield from best.values()
@@ -59,6 +62,10 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     places = [i - shape.rank if i > shape.rank // 2 else i for i in ones]
     wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}"
     which = f"the batch `{size}`" if size != "?" else "the batch"
+    return _squeezed(trace, event, text, which, shape_text(event, shape), shape_text(event, kept), wanted)
+
+
+def _squeezed(trace: Trace, event: Event, text: str, which: str, actual: str, expected: str, wanted: str) -> Finding:
     return finding(
         trace,
         event,
@@ -66,15 +73,31 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         code=RULE.code,
         name=RULE.name,
         severity="warning",
-        message=f"`squeeze()` of {text} {shape_text(event, shape)} drops {which} too when it is 1",
+        message=f"`squeeze()` of {text} {actual} drops {which} too when it is 1",
         tensor=text,
-        actual=shape_text(event, shape),
-        expected=shape_text(event, kept),
-        labels=made_by(trace, operands[0].value, event, text) + call_labels(event),
+        actual=actual,
+        expected=expected,
+        labels=made_by(trace, tensor_operands(event)[0].value, event, text) + call_labels(event),
         why="without an axis, `squeeze` drops every axis of size 1: the rank depends on the size of the batch",
         notes=("fails for a batch of one, such as the last of an epoch or the one at inference",),
         help=f"name the axis: `squeeze({wanted})`",
     )
+
+
+def _of_some(trace: Trace, event: Event) -> Finding | None:
+    """``squeeze()`` where only the first axis of the operand is known, a 1, and of the result that it has the batch."""
+    operands = tensor_operands(event)
+    given, kept = (shape_at(event, operands[0]), result_shape(event)) if operands else (None, None)
+    if event.sizes is None or given is None or kept is None or given.rank is not None or event.value("dim") is not None:
+        return None
+    shape = event.sizes.shape(kept)
+    if shape.rank is None or shape.rank < 2 or not given.prefix or given.prefix[0].dim.const != 1:
+        return None
+    batch = next((a for a in shape.axes if _is_batch(event, a)), None)
+    if batch is None:
+        return None
+    text, size = text_of(trace, operands[0]), event.sizes.show(batch.dim)
+    return _squeezed(trace, event, text, f"the batch `{size}`", shape_text(event, given), shape_text(event, shape), "0")
 
 
 def _of_one(trace: Trace, event: Event) -> Finding | None:

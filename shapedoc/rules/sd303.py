@@ -14,6 +14,7 @@ from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.steps import Pair, is_one_step, pairs
 from shapedoc.rules.timing import Attention, attentions
+from shapedoc.rules.unfed import without_state
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
@@ -29,6 +30,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield from _judged(trace, g, pair)
     for attention in attentions(trace):
         yield from _left_out(trace, attention)
+    for cell, softmax in without_state(trace):
+        labels = ((softmax.span, "the attention asks with the state that was given"),)
+        yield _found(trace, cell, cell.event.span, "no state goes into", "starts from zero", "error", labels)
     yield from _across_layers(trace, g)
 
 

@@ -8,6 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.rules.attention import Score, score_of
 from shapedoc.rules.flow import graph
+from shapedoc.rules.key_by_key import linear_scores
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
@@ -23,6 +24,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         score = score_of(g, softmax)
         if score is not None and score.form == "linear":
             yield _found(trace, softmax, score)
+    for found in linear_scores(trace):
+        score = Score("linear", found.event, (found.query,), (found.key,), found.maps)
+        yield _found(trace, found.softmax, score)
 
 
 def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label
-from shapedoc.core.trace import Event, Trace
+from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, Seq, Tensor
 from shapedoc.rules.cells import Cell
 from shapedoc.rules.contractions import literal, names, tensor_operands
 from shapedoc.rules.encoders import index_parts, is_bidirectional, is_whole, taken
 from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.reordered import mixed_orders
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.signatures import Parameter, signatures
 from shapedoc.rules.wording import call_labels, finding, label, named
@@ -48,6 +49,26 @@ def check(trace: Trace) -> Iterator[Finding]:
         for user in _last_steps(g, part.cell.event, part.tensor, 1 if batch_first.value else 0):
             if not any(e.short in _CUTS for e in g.users[user.index]):
                 yield _of_backward(trace, user, label(part.cell.layer.span, "built bidirectional"))
+    for event, values, picked in mixed_orders(trace):
+        yield _mixed(trace, event, values, picked)
+
+
+def _mixed(trace: Trace, event: Event, values: Operand, picked: Event) -> Finding:
+    """Weights of a batch in one order sum the values of a batch in another."""
+    text = named(trace, values)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the weights come of {text} in another order than the values have",
+        tensor=text,
+        labels=label(picked.span, "put in another order here, for the scores") + call_labels(event),
+        why="each sequence is summed with the weights of another one",
+        help=f"use the reordered {text} for the values too, or undo the order before",
+    )
 
 
 def _last_steps(g: Graph, made: Event, tensor: Tensor, time: int) -> Iterator[Event]:
@@ -142,7 +163,7 @@ RULE = Rule(
     severity="warning",
     summary="The last step of padded outputs, or of a backward direction, is taken for the summary of a sequence.",
     what="Looks for an index -1 on the time axis of what `pad_packed_sequence` returns, and of the outputs of a "
-    "bidirectional module.",
+    "bidirectional module; and for scores of a batch that was sorted by length whose values were not.",
     why="Shorter sequences end before the last step: there the outputs are zeros. And the backward direction begins at "
     "the last step: there it has seen one token.",
     instead="Take the state that the module returns, or gather the outputs at `lengths - 1`.",

@@ -9,8 +9,8 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.contractions import PRODUCTS, names
-from shapedoc.rules.flow import KEEPS, by_kind, graph
+from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, graph
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.signatures import Parameter, Signature, signatures
@@ -39,14 +39,17 @@ def check(trace: Trace) -> Iterator[Finding]:
     if not wanted:
         return
     walked: dict[str, list[Event]] = {}
+    callers = {c.function for s in softmaxes(trace) for c in s.event.calls[:-1]} - wanted
     for event in trace.events:
         if event.function in wanted and not event.span.path:
             walked.setdefault(event.function, []).append(event)
-    for signature in signatures(trace.text) if walked else ():
+    for signature in signatures(trace.text) if walked or callers else ():
         events = walked.get(signature.name)
-        if not events:
-            continue
         ignored = [p for p in signature.ignored() if _MASK.search(p.name)]
+        if not events:
+            if signature.name in callers and len(ignored) == 1:
+                yield from _ignored_by_callee(trace, signature, ignored[0])
+            continue
         if len(ignored) == 1:  # several are there for the sake of a common signature
             yield from _ignored(trace, signature, ignored[0], events)
         yield from _built(trace, signature, events)
@@ -71,6 +74,38 @@ def _ignored(trace: Trace, signature: Signature, parameter: Parameter, events: l
     if softmax is not None:
         text = "normalises scores that nothing masks"
         yield _found(trace, softmax.event, parameter.span, parameter, text, "mask the scores with it")
+
+
+def _ignored_by_callee(trace: Trace, signature: Signature, parameter: Parameter) -> Iterator[Finding]:
+    """A mask named after another parameter (``memory_mask``) that the attention it calls never gets."""
+    stem = re.sub(r"_(pad|padding|key_padding|attn|attention)?_?masks?$", "", parameter.name)
+    if stem not in {p.name for p in signature.parameters} & signature.reads:
+        return
+    g = graph(trace)
+    masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
+    for softmax in softmaxes(trace):
+        if all(c.function != signature.name for c in softmax.event.calls):
+            continue
+        made = g.producer(softmax.scores.value)
+        chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
+        if any(e.index in masked or e.short == "masked_fill" for e in chain):
+            continue
+        if any(_reads(g, user, stem) for user, _ in followed(g, softmax) if user.short in PRODUCTS):
+            text = f"normalises scores of `{stem}` that nothing masks"
+            yield _found(
+                trace, softmax.event, parameter.span, parameter, text, "pass it on, and mask the scores with it"
+            )
+            return
+
+
+def _reads(g: Graph, event: Event, name: str) -> bool:
+    """Whether an argument of this name goes into an event, its layout changed at most."""
+    for current in g.back(event, lambda e: e is event or e.short in SHAPING):
+        for operand in tensor_operands(current):
+            value = operand.value
+            if isinstance(value, Tensor) and value.event < 0 and value.source == name:
+                return True
+    return False
 
 
 def _given(event: Event) -> list[Operand]:
