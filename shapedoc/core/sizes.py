@@ -94,6 +94,8 @@ class Sizes:
         ours, theirs = a.syms, b.syms
         if not ours or not theirs:
             return Strength.WEAK
+        if a.sym is not None and b.sym is not None and a.sym.name == b.sym.name and a.sym.flexible and b.sym.flexible:
+            return Strength.NONE  # the author calls them the same
         if self._keys_apart(a.sym or a, b.sym or b):
             return Strength.STRONG
         if all(self._keys_apart(s, t) for s in ours for t in theirs):

@@ -61,5 +61,15 @@ def _shape(m: Machine, tensor: Tensor | None, dims: tuple[ir.Expr, ...]) -> None
 
 def _same(m: Machine, left: Value, right: Value) -> None:
     values = [v.as_int() if isinstance(v, Symbolic) and v.size else v for v in (left, right)]
-    if isinstance(values[0], Int) and isinstance(values[1], Int):
-        m.sizes.meet(values[0].dim, values[1].dim)
+    one, other = values
+    if isinstance(one, Int) and isinstance(other, Int) and m.sizes.meet(one.dim, other.dim).wrong:
+        _equate(m, one, other)
+
+
+def _equate(m: Machine, left: Int, right: Int) -> None:
+    """Two names that are apart are one size where the author says so."""
+    for one, other in ((left, right), (right, left)):
+        sym, dim = m.sizes.resolve(one.dim).sym, m.sizes.resolve(other.dim)
+        if sym is not None and sym.flexible and sym not in dim.syms:
+            m.sizes.bind(sym, dim)
+            return

@@ -10,6 +10,7 @@ from shapedoc.core.value import (
     Bool,
     Bound,
     DictValue,
+    Dtype,
     EllipsisValue,
     Float,
     Int,
@@ -24,7 +25,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.infer import attributes, numbers
 from shapedoc.infer.builtins import BUILTINS
-from shapedoc.infer.identity import identity, membership
+from shapedoc.infer.identity import identity, membership, same_dtype
 from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import EVALUATE, Arg, Machine
 from shapedoc.infer.subscripts import subscript
@@ -255,6 +256,8 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
             return Bool((left.value == right.value) == (op == "=="))
         if op in ("in", "not in"):
             return Bool((left.value in right.value) == (op == "in"))
+    if isinstance(left, Dtype) and isinstance(right, Dtype) and op in ("==", "!="):
+        return same_dtype(left, right, op == "==")
     if op in ("in", "not in"):
         return membership(left, right, op == "in")
     if op in ("==", "!=") and (isinstance(left, NoneValue) != isinstance(right, NoneValue)):

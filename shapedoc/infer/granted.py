@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import NoneValue, Tensor, Unknown
+from shapedoc.core.value import Bool, Int, NoneValue, Seq, Tensor, Unknown
 from shapedoc.infer.join import OPTIONAL
 from shapedoc.infer.machine import Machine, Signal
 from shapedoc.infer.values import Symbolic
@@ -41,6 +41,63 @@ def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
         return _assume_rank(m, test.left, right.value)
     return ""
+
+
+def settled_by_setting(m: Machine, node: ir.If) -> bool | None:
+    """``if self.use_global and q_global is not None``: a setting and an argument that belong together.
+
+    Where the setting is on, callers give the argument; that it is off is walked with the other answer.
+    """
+    if not isinstance(node.test, ir.BoolOp) or node.test.op != "and" or len(node.test.values) != 2 or not node.orelse:
+        return None
+    setting, given = node.test.values
+    if not _is_given(m, given):
+        setting, given = given, setting
+    value = m.eval(setting)
+    if _is_given(m, given) and isinstance(value, Bool) and value.parameter and value.value is True:
+        m.ask(value.parameter, False)
+        return True
+    return None
+
+
+def _is_given(m: Machine, test: ir.Expr) -> bool:
+    """``x is not None`` of a parameter that need not be given."""
+    match test:
+        case ir.Compare(left=ir.Name(id=name), ops=["is not"], comparators=[ir.Const(value=None)]):
+            value = m.lookup(name)
+            return isinstance(value, Symbolic) and value.hint == "none" and not value.size
+    return False
+
+
+def holds_of_none(m: Machine, node: ir.If) -> bool:
+    """Whether a test asks for sizes to be equal that are two quantities, and the program goes on where they are not."""
+    if node.orelse and isinstance(node.orelse[-1], ir.Jump | ir.Return):
+        return False
+    tests = node.test.values if isinstance(node.test, ir.BoolOp) and node.test.op == "and" else [node.test]
+    return any(_asks_sizes(t) and _differ(m, t) for t in tests if isinstance(t, ir.Compare))
+
+
+def _asks_sizes(test: ir.Compare) -> bool:
+    """``x.size(-1) == y.size(-1)``, ``x.shape == y.shape``."""
+    return test.ops == ["=="] and all(_is_size(part) for part in (test.left, *test.comparators))
+
+
+def _is_size(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Subscript):
+        node = node.value
+    if isinstance(node, ir.Call):
+        node = node.func
+    return isinstance(node, ir.Attribute) and node.attr in ("size", "shape")
+
+
+def _differ(m: Machine, test: ir.Compare) -> bool:
+    one, other = m.eval(test.left), m.eval(test.comparators[0])
+    pairs = [(one, other)]
+    if isinstance(one, Seq) and isinstance(other, Seq) and one.rest is None and other.rest is None:
+        if len(one.items) != len(other.items):
+            return True
+        pairs = list(zip(one.items, other.items, strict=True))
+    return any(isinstance(a, Int) and isinstance(b, Int) and m.sizes.compare(a.dim, b.dim).wrong for a, b in pairs)
 
 
 def _assume_kind(m: Machine, test: ir.Call) -> None:

@@ -1,11 +1,14 @@
-"""``is`` and ``in``, where the answer is certain."""
+"""``is``, ``in`` and equal dtypes, where the answer is certain."""
 
 from __future__ import annotations
 
-from shapedoc.core.value import Bool, DictValue, NoneValue, Seq, Str, Unknown, Value
+from shapedoc.core.value import Bool, DictValue, Dtype, NoneValue, Seq, Str, Unknown, Value
 from shapedoc.infer.values import Choice, Symbolic
 
-__all__ = ["identity", "membership"]
+__all__ = ["identity", "membership", "same_dtype"]
+
+# What torch makes of Python's numbers, under both of its names.
+_USUAL = frozenset(("", "long", "int64", "float", "float32", "bool"))
 
 
 def identity(left: Value, right: Value, same: bool) -> Bool:
@@ -34,3 +37,13 @@ def membership(left: Value, right: Value, inside: bool) -> Bool:
             if len(known) == len(right.items) and None not in known:
                 return Bool((left.value in known) == inside)
     return Bool()
+
+
+def same_dtype(left: Dtype, right: Dtype, equal: bool) -> Bool:
+    """Whether two dtypes are one; an unnamed one is the usual one of its kind."""
+    if not left.kind or not right.kind:
+        return Bool()
+    if left.kind != right.kind:
+        return Bool(not equal)
+    usual = {left.name or right.name, right.name or left.name} <= _USUAL
+    return Bool(equal) if usual else Bool()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.trace import Operand
 from shapedoc.core.value import (
@@ -137,6 +137,8 @@ def _about_shape(
                 total = total * axis.dim
             return Int(total)
         case "item":
+            for axis in m.sizes.shape(tensor.shape).axes if m.sizes.shape(tensor.shape).run is None else ():
+                m.sizes.meet(axis.dim, ONE)  # what has one element has one along every axis
             if tensor.kind == "":
                 return Unknown("an element of a tensor")
             return m.fresh_int() if tensor.kind == "int" else Float()

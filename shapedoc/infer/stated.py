@@ -69,6 +69,8 @@ class Statements:
         if isinstance(statement, ir.Assert):
             assume(m, statement.test)
             return
+        if isinstance(statement, ir.ExprStmt) and (test := _checked(statement.value)) is not None:
+            assume(m, test)
         if not m.sources.comments:
             return
         for bound in self.contracts.after(statement):
@@ -224,6 +226,15 @@ class Statements:
             return
         inferred = m.sizes.show_shape(value.shape)
         m.trace.stated.append(Stated(Span(*stated.span), name, str(stated), stated.form, inferred, verdict, rank))
+
+
+def _checked(call: ir.Expr) -> ir.Expr | None:
+    """The test of an assert that is a call: ``torch._assert(x.shape[0] == n, "...")``."""
+    if not isinstance(call, ir.Call) or not call.args:
+        return None
+    func = call.func
+    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+    return call.args[0] if name in ("_assert", "_check") else None
 
 
 def _open(dim: Dim) -> bool:

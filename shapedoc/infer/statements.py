@@ -26,7 +26,7 @@ from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.granted import take_for_granted
+from shapedoc.infer.granted import holds_of_none, settled_by_setting, take_for_granted
 from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
@@ -256,6 +256,10 @@ def branching(m: Machine, node: ir.If) -> Signal:
     if isinstance(condition, Bool) and condition.parameter and condition.value is not None:
         m.ask(condition.parameter, not condition.value)
     known = truth(m, condition)
+    if known is None:
+        known = settled_by_setting(m, node)
+    if known is None and holds_of_none(m, node):
+        known = False
     if known is not None:
         return m.run(node.body if known else node.orelse)
     states = [

@@ -11,6 +11,10 @@ from shapedoc.ops.extents import surpasses, whole
 __all__ = ["sliced", "strided"]
 
 
+# A literal that counts elements: so many there are.
+_FEW = 9
+
+
 def sliced(at: OpContext, axis: Axis, part: SliceValue) -> Axis:
     """The axis that a slice leaves: the same where it takes all, a part that answers to its name otherwise.
 
@@ -57,7 +61,7 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
     upper = size if isinstance(part.upper, NoneValue) else _inside(at, size, part.upper)
     if step.const is not None and step.const < 0:
         return _backward(size, lower, upper, step.const, part)
-    if lower is None or upper is None:
+    if lower is None or upper is None or _crops(at, size, part.lower):
         return None
     length = upper - lower
     if lower.const is None and upper.const is not None:
@@ -72,6 +76,17 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
     if first is not None and step.const is not None and first < step.const:
         return strided(at, size, step, first)
     return strided(at, length, step)
+
+
+def _crops(at: OpContext, size: Dim, value: Value) -> bool:
+    """``tokens[:, -block_size:]`` leaves at most so many: all of them where there are not more."""
+    bound = whole(at, value)
+    if bound is None or (bound.const is not None and bound.const > -_FEW):
+        return False
+    bound = at.sizes.resolve(bound)
+    if not bound.terms or not all(c < 0 for _, c in bound.terms):
+        return False
+    return size + bound != ZERO and not surpasses(size, -bound)
 
 
 def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Trace
-from shapedoc.rules.attention import Score, score_of
-from shapedoc.rules.flow import graph
+from shapedoc.core.trace import Event, Trace
+from shapedoc.rules.attention import LINEAR, Score, score_of
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import KEEPS, Graph, graph
 from shapedoc.rules.key_by_key import linear_scores
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
 
 __all__ = ["RULE"]
+
+_COMPARES = names("max amax logsumexp softmax Softmax.forward sigmoid Sigmoid.forward topk argmax")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -22,11 +25,17 @@ def check(trace: Trace) -> Iterator[Finding]:
         if softmax.kind == "sum":
             continue
         score = score_of(g, softmax)
-        if score is not None and score.form == "linear":
+        if score is not None and score.form == "linear" and not _counts_elsewhere(g, score.event, softmax):
             yield _found(trace, softmax, score)
     for found in linear_scores(trace):
         score = Score("linear", found.event, (found.query,), (found.key,), found.maps)
         yield _found(trace, found.softmax, score)
+
+
+def _counts_elsewhere(g: Graph, event: Event, softmax: Softmax) -> bool:
+    """Whether the scores are also compared along another axis, where what is the same for every key here is not."""
+    users = g.forward(event, lambda e: e.short in KEEPS or e.short in LINEAR)
+    return any(e.short in _COMPARES and e is not softmax.event for e in users)
 
 
 def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:

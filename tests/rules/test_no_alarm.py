@@ -170,6 +170,85 @@ class Layer(nn.Module):
         return self.convolution(x, mask)
 '''
 
+SIZES_THAT_A_TEST_MAKES_EQUAL = """\
+class Stack(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.first, self.second = nn.Linear(2 * d, d), nn.Linear(d, d)
+
+    def forward(self, inputs):
+        output = self.first(inputs)
+        if inputs.size(-1) == output.size(-1):
+            output = output + inputs
+        return self.second(output)
+"""
+
+AN_ASSERT_THAT_IS_A_CALL = """\
+from torch import _assert
+
+
+class Window(nn.Module):
+    def __init__(self, resolution, d):
+        super().__init__()
+        self.resolution = resolution
+        self.bias = nn.Parameter(torch.zeros(d, resolution, resolution))
+
+    def forward(self, x):
+        B, C, H, W = x.shape
+        _assert(H == self.resolution, "height")
+        _assert(W == self.resolution, "width")
+        return x + self.bias.reshape(1, C, self.resolution, self.resolution)
+"""
+
+A_SETTING_WITH_ITS_ARGUMENT = """\
+class Attention(nn.Module):
+    def __init__(self, d, n_heads, use_global=True):
+        super().__init__()
+        self.n_heads, self.use_global = n_heads, use_global
+        self.qkv = nn.Linear(d, 2 * d if use_global else 3 * d)
+
+    def forward(self, x, q_global=None):
+        B, T, d = x.shape
+        if self.use_global and q_global is not None:
+            return self.qkv(x).reshape(B, T, 2, self.n_heads, d // self.n_heads)
+        else:
+            return self.qkv(x).reshape(B, T, 3, self.n_heads, d // self.n_heads)
+"""
+
+TWO_SOFTMAXES_OF_ONE_SUM = """\
+class Flow(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.context, self.query = nn.Linear(d, 1), nn.Linear(d, 1)
+
+    def forward(self, context, query):
+        n = query.size(1)
+        scores = self.context(context).expand(-1, -1, n) + self.query(query).permute(0, 2, 1)
+        to_query = torch.bmm(F.softmax(scores, dim=2), query)
+        to_context = torch.bmm(F.softmax(scores.max(dim=2)[0], dim=1).unsqueeze(1), context)
+        return to_query, to_context
+"""
+
+A_SHAPE_BEFORE_AND_ITS_PRODUCT_AFTER = """\
+def loss_of(logits, targets):
+    loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1))  # (B, T) -> B x T
+    return loss
+"""
+
+ONE_ELEMENT_IS_A_BATCH_OF_ONE = """\
+def generate(model, tokens):
+    batch_size, length = tokens.shape
+    tokens = torch.cat([tokens, model(tokens).reshape(batch_size, 1)], dim=1)
+    print(tokens[:, -1].item())
+    return tokens.squeeze(0).tolist()
+"""
+
+VECTORS_JOINED = """\
+def score(v, d, query, key):
+    energy = nn.Linear(2 * d, d)(torch.cat((query, key), 0))
+    return v.dot(torch.tanh(energy))
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }

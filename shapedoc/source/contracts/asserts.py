@@ -112,7 +112,9 @@ def read_assert(test: Expr, *, holds: bool = True) -> list[AssertedFact]:
         case BoolOp(op=op, values=values):
             if (op == "and") is holds:
                 return [fact for v in values for fact in read_assert(v, holds=holds)]
-            return []
+            # A size that is 1 or another fits that other, by broadcasting.
+            others = [v for v in values if not _is_one(v)]
+            return read_assert(others[0]) if holds and len(others) == 1 < len(values) else []
         case Compare(left=left, ops=ops, comparators=comparators):
             return _comparison(test, left, ops, comparators, holds=holds)
         case Call(func=Attribute(attr=attr), args=[first, second, *_]) if holds and attr in _EQUAL_CALLS:
@@ -123,6 +125,15 @@ def read_assert(test: Expr, *, holds: bool = True) -> list[AssertedFact]:
             return [fact for item in items for fact in read_assert(item)]
         case _:
             return []
+
+
+def _is_one(test: Expr) -> bool:
+    """``x.shape[0] == 1``."""
+    match test:
+        case Compare(ops=["=="], comparators=[Const(value=1)]):
+            return True
+        case _:
+            return False
 
 
 def _comparison(

@@ -42,6 +42,7 @@ _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s
 _TIMES = re.compile(r"\s*(?:[xX\u00d7@*\u00b7]|bmm|matmul|dot|\.)\s*$")
 _EQUALS = re.compile(r"\s*==?\s*$")
 _OR = re.compile(r"\s*(?:,?\s*or(?:\s+\w*Tensor)?|\||/)\s*$")
+_GOES_ON = re.compile(r"\s*(?:-+>|=+>|→|⇒|⟶)")
 _OR_END = re.compile(r"(?:\bor(?:\s+\w*Tensor)?|/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
 _IF = re.compile(r"[\s,]*(?:if|when|unless|for|else|in case)\b")
@@ -151,6 +152,11 @@ def _groups(text: str, atoms: list[Atom]) -> list[_Group]:
         end = atom.end
         if groups and _IF.match(text, end):
             groups[-1].doubtful = True
+    for group in groups:
+        if _GOES_ON.match(text, group.atoms[-1].end):
+            group.doubtful = True  # what it becomes could not be read
+        elif len(group.prefix.names) > 1 and re.match(r"\s*,\s*$", text[group.atoms[-1].end :]):
+            group.doubtful = True  # the list of shapes goes on in the next line
     return groups
 
 
@@ -218,6 +224,7 @@ def _joined(group: _Group, text: str, locate: Locate, *, sure: bool) -> list[Sta
     if any(link != "->" for link in links):
         return []
     out.append(_stated(name, atoms[0], atoms[0].dims, text, locate, "before", sure))
+    sure = sure and atoms[0].bracketed == atoms[-1].bracketed  # `(B, T) -> B x T` ends in a number of elements
     out.append(_stated(name, atoms[-1], atoms[-1].dims, text, locate, "after", sure))
     return out
 

@@ -12,9 +12,17 @@ from shapedoc.source.contracts.binding import GENERIC_IN, Binder
 from shapedoc.source.contracts.layout import Slot, target_names
 from shapedoc.source.contracts.places import is_no_tensor
 from shapedoc.source.contracts.stated import Bound, StatedShape
-from shapedoc.source.ir import Assign, ClassDef, Comment, FunctionDef
+from shapedoc.source.ir import Assign, ClassDef, Comment, For, FunctionDef, If, Stmt, With
 
 __all__ = ["OwnLines"]
+
+
+def _sets(stmt: Stmt, name: str) -> bool:
+    """Whether a statement assigns a variable, inside of it."""
+    if name in target_names(stmt):
+        return True
+    blocks = (stmt.body, stmt.orelse) if isinstance(stmt, If) else (stmt.body,) if isinstance(stmt, For | With) else ()
+    return any(_sets(inner, name) for block in blocks for inner in block)
 
 
 class OwnLines:
@@ -83,6 +91,8 @@ class OwnLines:
         if earlier is None and following is not None:
             self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
             return True
+        if below is not None and below.compound and _sets(below.stmt, name):
+            shape = replace(shape, sure=False)  # it may be said of what it is made there
         return self.binder.by_name(anchor, line, shape)
 
     def _assigned_below(self, below: Slot | None, name: str) -> Slot | None:
