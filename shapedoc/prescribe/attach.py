@@ -10,6 +10,7 @@ from shapedoc.core.fix import Fix, Safety, solid
 from shapedoc.engine import Settings
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed, prescribe
+from shapedoc.prescribe.regression import regression_test
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import Source
 
@@ -36,15 +37,20 @@ def attach(report: Report, source_of: Callable[[str], Source | None], settings: 
         for index, finding in enumerate(report.findings):
             answer = by_place.get((finding.code, finding.span)) if finding.path == path else None
             if answer is not None:
-                report.findings[index] = with_fix(source.text, finding, answer)
+                report.findings[index] = with_fix(bench, finding, answer)
         done += prescribed
     return done
 
 
-def with_fix(text: str, finding: Finding, answer: Prescribed) -> Finding:
-    """The finding with what is offered for it; choices that tie are told as notes, neither as the fix."""
+def with_fix(bench: Bench, finding: Finding, answer: Prescribed) -> Finding:
+    """The finding with fix and test; choices that tie are told as notes, neither as the fix."""
     notes = tuple(f"one of several ways: {choice.candidate.description}" for choice in answer.choices)
-    return replace(finding, fix=fix_of(text, finding, answer), notes=(*finding.notes, *notes, *answer.refused))
+    return replace(
+        finding,
+        fix=fix_of(bench.text, finding, answer),
+        test=regression_test(bench, answer),
+        notes=(*finding.notes, *notes, *answer.refused),
+    )
 
 
 def fix_of(text: str, finding: Finding, answer: Prescribed) -> Fix | None:
