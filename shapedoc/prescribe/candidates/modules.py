@@ -45,12 +45,24 @@ def built_with(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         if not text or not isinstance(node, cst.BaseExpression):
             continue
         if isinstance(node, cst.Call):
+            gets = re.search(r"where it gets `([^`]+)`", finding.help)
+            wrong = spelled(gets[1], scope) if gets is not None else ""
             for arg in node.args:
                 place = syntax.whole(arg.value)
-                if place is not None and arg.star == "" and not isinstance(arg.value, cst.SimpleString):
+                if place is not None and wrong and syntax.source(place) == wrong:
                     yield Candidate((syntax.replace(place, text),), f"build it with `{text}`")
-        else:
+        elif not _last_use(bench, node):
             yield Candidate((syntax.replace(syntax.whole(node) or finding.span, text),), f"build it with `{text}`")
+
+
+def _last_use(bench: Bench, node: cst.BaseExpression) -> bool:
+    """Whether a parameter of the constructor would be used no more: then its size is meant, and the input is at fault."""
+    syntax, place = bench.syntax, bench.syntax.span(node)
+    found = syntax.function(place) if place is not None else None
+    if not isinstance(node, cst.Name) or found is None:
+        return False
+    names = [n.value for _, n in syntax.inside(found[0]) if isinstance(n, cst.Name)]
+    return names.count(node.value) == 1
 
 
 @proposes("SD106", "SD107")

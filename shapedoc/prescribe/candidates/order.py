@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from shapedoc.core.finding import Finding
+from shapedoc.core.fix import Edit
 from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import calls
+from shapedoc.prescribe.syntax import Syntax
 
 __all__: list[str] = []
 
@@ -78,9 +80,57 @@ def _target(bench: Bench, place: Span) -> str:
     return _assigned(node.targets[0].target) if isinstance(node, cst.Assign) else ""
 
 
-@proposes("SD301", "SD302")
-def moved_call(bench: Bench, finding: Finding) -> Iterator[Candidate]:
-    """The attention before the cell (additive) or after it (multiplicative)."""
+_CELLS = ("GRUCell.forward", "LSTMCell.forward", "RNNCell.forward", "GRU.forward", "LSTM.forward", "RNN.forward")
+
+
+@proposes("SD302")
+def cell_first(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """Run the cell before whatever reads its state in the same step."""
+    syntax = bench.syntax
+    function = syntax.function(finding.span)
+    if function is None:
+        return
+    lines = {event.span.line for event in bench.trace.events if event.short in _CELLS}
+    block = [(Span(*place), node) for place, node in syntax.lowered.statements.items() if isinstance(node, cst.Assign)]
+    block = sorted((one for one in block if function[0].contains(one[0])), key=lambda one: one[0].line)
+    for index, (place, cell) in enumerate(block):
+        if place.line not in lines:
+            continue
+        made = {name for target in cell.targets for name in _read(target.target)}
+        above = [one for one in block[:index] if one[0].column == place.column]
+        first = next((i for i, (_, node) in enumerate(above) if _read(node.value) & made), None)
+        if first is None or not _neighbours(syntax, above[first][0], place):
+            continue
+        between = {name for _, node in above[first:] for target in node.targets for name in _read(target.target)}
+        if between & (_read(cell.value) | made):
+            continue
+        yield Candidate(
+            _moved(bench, place, above[first][0]), "run the cell first, and attend with the state that it returns"
+        )
+
+
+def _neighbours(syntax: Syntax, first: Span, last: Span) -> bool:
+    """Whether nothing but plain statements of one block stands between two."""
+    between = Span(first.line, first.column, last.end_line, last.end_column)
+    inner = [node for place, node in syntax.inside(between) if isinstance(node, cst.BaseCompoundStatement)]
+    lines = syntax.source(between).splitlines()[1:]
+    return not inner and all(not line.strip() or line.startswith(" " * first.column) for line in lines)
+
+
+def _moved(bench: Bench, place: Span, above: Span) -> tuple[Edit, ...]:
+    """A statement taken from its line and written on a line of its own above another one."""
+    syntax = bench.syntax
+    text = syntax.source(place)
+    indent = syntax.source(Span(above.line, 0, above.line, above.column))
+    return (
+        Edit(Span(above.line, 0, above.line, 0), f"{indent}{text}\n"),
+        Edit(Span(place.line, 0, place.end_line + 1, 0), ""),
+    )
+
+
+@proposes("SD301")
+def attention_first(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """The attention before the cell, where the two statements are neighbours."""
     syntax = bench.syntax
     places = [s for s in (syntax.statement(span) for span in _spans(finding)) if s is not None]
     for one in places:
@@ -90,8 +140,7 @@ def moved_call(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 texts = syntax.source(first), syntax.source(second)
                 yield Candidate(
                     (syntax.replace(first, texts[1]), syntax.replace(second, texts[0])),
-                    "exchange the two steps: "
-                    + ("attend first" if finding.code == "SD301" else "attend after the cell"),
+                    "exchange the two steps: attend first",
                 )
 
 
