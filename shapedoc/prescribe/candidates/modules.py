@@ -56,7 +56,7 @@ def built_with(bench: Bench, finding: Finding) -> Iterator[Candidate]:
 
 
 def _last_use(bench: Bench, node: cst.BaseExpression) -> bool:
-    """Whether a parameter of the constructor would be used no more: then its size is meant, and the input is at fault."""
+    """Whether a parameter of the constructor would be used no more: then it is the input that is at fault."""
     syntax, place = bench.syntax, bench.syntax.span(node)
     found = syntax.function(place) if place is not None else None
     if not isinstance(node, cst.Name) or found is None:

@@ -149,6 +149,9 @@ def _independent(first: cst.CSTNode, second: cst.CSTNode) -> bool:
     if not isinstance(first, cst.Assign) or not isinstance(second, cst.Assign):
         return False
     made = {name for target in first.targets for name in _read(target.target)}
+    context = {name for target in second.targets for name in _read(target.target)}
+    if not context & _read(first.value):
+        return False  # the context must enter the cell of the same step
     return not (made & _read(second.value)) - _read(first.value)
 
 

@@ -1,0 +1,126 @@
+"""The four things that a person needs of a finding: tensor, shape, fix and test, with what each rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.text import split_lines
+from shapedoc.prescribe.bench import Bench
+from shapedoc.prescribe.choose import Prescribed, prescribe
+from shapedoc.prescribe.execution import Verdict, verdict
+from shapedoc.prescribe.regression import regression_test
+
+__all__ = ["Diagnosis", "NoSuchName", "diagnose", "lines_of", "names_in"]
+
+
+class NoSuchName(LookupError):
+    """A name that is not in the file; the text lists those that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A finding with what can be done about it, and what running the test showed."""
+
+    answer: Prescribed
+    test: str | None
+    executed: Verdict | None = None
+
+
+def names_in(bench: Bench) -> list[str]:
+    """The classes, methods and functions of a file, in its order."""
+    found: list[str] = []
+    for node in bench.syntax.lowered.tree.body:
+        found += _names(node, "")
+    return found
+
+
+def _names(node: cst.CSTNode, prefix: str) -> Iterator[str]:
+    if isinstance(node, cst.FunctionDef):
+        yield prefix + node.name.value
+    elif isinstance(node, cst.ClassDef):
+        yield prefix + node.name.value
+        for inner in node.body.body:
+            yield from _names(inner, f"{prefix}{node.name.value}.")
+
+
+def diagnose(bench: Bench, name: str = "", *, execute: bool = False) -> list[Diagnosis]:
+    """Diagnose every finding of a file, or those in one class or function.
+
+    Raises NoSuchName for a name that the file has not.
+    """
+    names = names_in(bench)
+    if name and name not in names:
+        raise NoSuchName(f"there is no `{name}` in {bench.path}; there are: {', '.join(names) or 'none'}")
+    wanted = [f for f in bench.findings if not name or _within(f, name)]
+    done: list[Diagnosis] = []
+    for answer in prescribe(bench, wanted):
+        test = regression_test(bench, answer)
+        seen = (
+            verdict(test, bench.path, bench.text, answer.fix.text if answer.fix else None) if execute and test else None
+        )
+        done.append(Diagnosis(answer, test, seen))
+    return done
+
+
+def _within(finding: Finding, name: str) -> bool:
+    return finding.function == name or finding.function.startswith(f"{name}.")
+
+
+def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str = "") -> Iterator[str]:
+    """The four parts of a diagnosis as text, a blank line after them."""
+    finding = diagnosis.answer.finding
+    yield f"{finding.severity}[{finding.code}] {finding.name}: {finding.message}"
+    yield f"1. tensor     {finding.tensor or 'none'}, line {finding.span.line} of {bench.path}"
+    yield f"2. shape      {_shape(finding)}"
+    for label in finding.labels:
+        place = f"{label.span.path}:" if label.span.path else "line "
+        yield f"              from {place}{label.span.line}: {label.text}"
+    if finding.why:
+        yield f"              because {finding.why}"
+    yield from _fix(bench, diagnosis, execute=execute)
+    if diagnosis.test is None:
+        yield "4. test       none: no value of the file's own example tells the two apart"
+    else:
+        yield f"4. test       {test_at or 'write it with --write-test PATH'}"
+    yield ""
+
+
+def _shape(finding: Finding) -> str:
+    if finding.actual and finding.expected:
+        return f"{finding.expected}, not {finding.actual}"
+    return finding.expected or (
+        f"is {finding.actual}" if finding.actual else "the shapes are right; the values are not"
+    )
+
+
+def _fix(bench: Bench, diagnosis: Diagnosis, *, execute: bool) -> Iterator[str]:
+    answer, finding = diagnosis.answer, diagnosis.answer.finding
+    if answer.fix is not None:
+        for number, line in _after(bench.text, answer.fix.text):
+            yield f"3. fix        line {number:<4} {line}"
+        yield f"              {answer.fix.candidate.description}"
+        shown = diagnosis.executed.words if diagnosis.executed is not None else "verified: reanalysed"
+        if execute and diagnosis.executed is None:
+            shown = "verified: reanalysed; not executed: there is no test for it"
+        yield f"              {shown}"
+    elif answer.choices:
+        yield "3. fix        one of these, and which of them only you can say"
+        for choice in answer.choices:
+            yield f"              - {choice.candidate.description}"
+    else:
+        yield f"3. fix        none that can be proved; {finding.help or 'see the page of the rule'}"
+    for refused in answer.refused:
+        yield f"              {refused}"
+
+
+def _after(before: str, after: str) -> Sequence[tuple[int, str]]:
+    """The lines that are new or changed, with their numbers after the fix."""
+    from difflib import SequenceMatcher
+
+    old, new = split_lines(before), split_lines(after)
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(j + 1, new[j].strip()) for tag, _, _, j1, j2 in blocks if tag != "equal" for j in range(j1, j2)]
