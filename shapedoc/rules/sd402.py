@@ -20,6 +20,7 @@ __all__ = ["RULE"]
 # What puts an axis of size 1 where the author says it.
 _ASKED = names("unsqueeze expand_dims getitem sum mean max amax view reshape")
 _LITERAL_ONE = re.compile(r"[(,\[]\s*1\s*[,)\]]")
+_CREATED = names("randn rand zeros ones empty normal standard_normal uniform random")
 _MAPS = names("Linear.forward linear Conv1d.forward Conv2d.forward")
 
 
@@ -39,6 +40,8 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
     A batch or a length that happens to be 1, and a single key that a caller passes, are none.
     """
     event = made_axis(g, softmax)
+    if event is not None and _of_a_parameter(g.trace, event):
+        return event
     if event is None or event.calls[: softmax.depth] != softmax.event.calls[: softmax.depth]:
         return None
     shape = result_shape(event)
@@ -54,6 +57,12 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
         sized = event.short in ("view", "reshape")
         return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
     return None
+
+
+def _of_a_parameter(trace: Trace, event: Event) -> bool:
+    """Whether a constructor draws a vector of scores, (d, 1), so that what it multiplies has one score a row."""
+    drawn = event.short in _CREATED and event.function.endswith("__init__")
+    return drawn and _LITERAL_ONE.search(trace.source(event.span)) is not None
 
 
 def _written_as_one(trace: Trace, layer: object) -> bool:
@@ -96,7 +105,7 @@ RULE = Rule(
     severity="error",
     summary="The softmax normalises an axis of size 1, so that all weights are 1.",
     what="Looks for softmaxes over an axis that has size 1 because the code asks for it: the output of `Linear(d, 1)` "
-    "that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that happens to have one element is not "
+    "or of a parameter `(d, 1)` that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that happens to have one element is not "
     "reported.",
     why="Every weight is 1, the context is a plain sum, and no gradient reaches the scorer: training goes on and "
     "attention never learns.",

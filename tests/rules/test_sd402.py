@@ -154,3 +154,31 @@ error[SD402] softmax-over-singleton: softmax over an axis of size 1 of logits (2
    = help: normalise the axis of the keys: `dim=-1`
    = more: shapedoc explain SD402
 """
+
+
+def test_a_vector_of_parameters_makes_one_score_for_each_row() -> None:
+    text = """
+import torch
+import torch.nn as nn
+
+class Pool(nn.Module):
+    def __init__(self, d_h):
+        super().__init__()
+        self.direction = nn.Parameter(torch.zeros(d_h, 1))
+
+    def forward(self, memory):
+        batch_size, T_enc, d_h = memory.shape
+        weights = (memory @ self.direction).softmax(-1)  # <- SD402
+        return (weights * memory).sum(1)
+
+class Right(nn.Module):
+    def __init__(self, d_h):
+        super().__init__()
+        self.direction = nn.Parameter(torch.zeros(d_h, 1))
+
+    def forward(self, memory):
+        batch_size, T_enc, d_h = memory.shape
+        weights = (memory @ self.direction).softmax(1)
+        return (weights * memory).sum(1)
+"""
+    assert found(text, "SD402") == expected(text)
