@@ -105,8 +105,8 @@ RULE = Rule(
     severity="error",
     summary="The softmax normalises an axis of size 1, so that all weights are 1.",
     what="Looks for softmaxes over an axis that has size 1 because the code asks for it: the output of `Linear(d, 1)` "
-    "or of a parameter `(d, 1)` that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that happens to have one element is not "
-    "reported.",
+    "or of a parameter `(d, 1)` that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that "
+    "happens to have one element is not reported.",
     why="Every weight is 1, the context is a plain sum, and no gradient reaches the scorer: training goes on and "
     "attention never learns.",
     instead="Normalise the axis of the keys, or `squeeze(-1)` the scores first.",
