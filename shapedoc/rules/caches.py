@@ -31,8 +31,19 @@ def joins(trace: Trace) -> Iterator[Join]:
         if axis is None or not isinstance(given, Seq) or len(given.items) != 2:
             continue
         cache, new = given.items
-        if _handed_in(cache) and any(t.event >= 0 for t in tensors_in(new)):
+        if _handed_in(cache) and any(t.event >= 0 for t in tensors_in(new)) and not _made_of(trace, new, cache):
             yield Join(event, axis)
+
+
+def _made_of(trace: Trace, new: Value, cache: Value) -> bool:
+    """Whether what is joined was made of what it is joined to: tokens that a model continues, and no cache."""
+    g = graph(trace)
+    earlier = cache.as_tensor() if isinstance(cache, Opaque) else cache
+    made = g.producer(new)
+    if made is None or not isinstance(earlier, Tensor):
+        return False
+    behind = (t for e in g.back(made, lambda e: True) for o in e.operands for t in tensors_in(o.value))
+    return any(t.uid == earlier.uid or (t.event < 0 and t.source and t.source == earlier.source) for t in behind)
 
 
 def _handed_in(value: Value) -> bool:

@@ -249,6 +249,30 @@ def score(v, d, query, key):
     return v.dot(torch.tanh(energy))
 """
 
+TOKENS_ARE_NO_CACHE = """\
+class Model(nn.Module):
+    def __init__(self, words, block_size, d):
+        super().__init__()
+        self.block_size = block_size
+        self.words, self.places = nn.Embedding(words, d), nn.Embedding(block_size, d)
+        self.query, self.key, self.head = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, words)
+
+    def forward(self, tokens):
+        b, t = tokens.size()
+        x = self.words(tokens) + self.places(torch.arange(0, t))
+        scores = self.query(x) @ self.key(x).transpose(-2, -1) / x.size(-1) ** 0.5
+        scores = scores.masked_fill(torch.tril(torch.ones(t, t)) == 0, float("-inf"))
+        return self.head(F.softmax(scores, dim=-1) @ x)
+
+    @torch.no_grad()
+    def generate(self, tokens, count):
+        for _ in range(count):
+            window = tokens if tokens.size(1) <= self.block_size else tokens[:, -self.block_size :]
+            probabilities = F.softmax(self(window)[:, -1, :], dim=-1)
+            tokens = torch.cat((tokens, torch.multinomial(probabilities, num_samples=1)), dim=1)
+        return tokens
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
