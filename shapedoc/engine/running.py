@@ -142,7 +142,8 @@ def _once(findings: Iterable[Finding]) -> list[Finding]:
     """Each finding once: code that several files import is followed from every one of them."""
     seen: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (realpath(finding.path), finding.code, finding.span, finding.severity)
+        place = replace(finding.span, path="")
+        key = (realpath(finding.path), finding.code, place, finding.severity)
         seen.setdefault(key, finding)
     return list(seen.values())
 

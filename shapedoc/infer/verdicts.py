@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from shapedoc.core.trace import Operand, Problem
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Seq, Tensor, Value
 
 __all__ = ["may_be_several", "undoubted"]
 
@@ -42,7 +42,13 @@ def undoubted(
     return tuple(p for p in problems if not _doubtful(p, operands, described))
 
 
+def _items(value: Value) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Seq) else (value,)
+
+
 def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collection[int]) -> bool:
+    if problem.kind == "mismatched-join" and problem.detail.get("why") == "rank":
+        return any(isinstance(v, Tensor) and v.uid in described for o in operands for v in _items(o.value))
     if problem.kind not in _RANKS or not problem.operands:
         return False
     at_fault = [o.value for o in operands if o.name == problem.operands[0]]

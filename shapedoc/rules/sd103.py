@@ -43,20 +43,21 @@ class _Says:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    divided: set[tuple[str, str]] = set()
     for event, problem in problems(trace, _KIND):
         severity = severity_of(problem.sameness)
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if severity is None or is_tainted(trace, operand) or "squeeze" in event.short:
             continue
         if problem.detail.get("why") == "float":
-            yield from _floats(trace, event)
+            yield from _floats(trace, event, divided)
         elif problem.detail.get("why") == "heads":
             yield _heads(trace, event, severity)
         else:
             yield _view(trace, event, problem, severity)
     for event in trace.events:
         if isinstance(event.result, Layer):
-            yield from _floats(trace, event)
+            yield from _floats(trace, event, divided)
 
 
 def _view(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Finding:
@@ -240,8 +241,8 @@ def _times(event: Event, axes: list[Axis]) -> str:
 # -- floats
 
 
-def _floats(trace: Trace, event: Event) -> Iterator[Finding]:
-    """A size that a true division made a float."""
+def _floats(trace: Trace, event: Event, divided: set[tuple[str, str]]) -> Iterator[Finding]:
+    """A size that a true division made a float, where a function uses it first; `divided` are those seen before."""
     is_layer = isinstance(event.result, Layer)
     for operand in event.operands:
         for part in operand.parts or (operand,):
@@ -252,6 +253,9 @@ def _floats(trace: Trace, event: Event) -> Iterator[Finding]:
             if not is_layer and operand.name in ("input", "fill_value", "p", "value", "low", "high"):
                 continue
             text = text_of(trace, part).strip("`")
+            if (event.function, text) in divided:
+                continue
+            divided.add((event.function, text))
             span = _division_span(trace, text) or part.span
             labels = label(part.span, f"{text} is a float") + call_labels(event)
             yield finding(
