@@ -11,7 +11,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems, setting_span, twins
-from shapedoc.rules.elementwise import Meeting, meetings, owner, rule_of, shallowest
+from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_of, shallowest
 from shapedoc.rules.flow import SHAPING, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
@@ -58,11 +58,16 @@ class _Cure:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    told: set[tuple[str, str]] = set()
     for meeting in shallowest(trace, "SD102"):
         event = meeting.event
         severity = _severity(trace, meeting)
         if severity is None or _belongs_elsewhere(trace, event) or event.short in ("setitem", "getitem"):
             continue
+        given = _given_mask(trace, meeting)
+        if given.isidentifier() and (event.function, given) in told:
+            continue  # a mask that fits nothing is said once
+        told.add((event.function, given))
         if not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
             yield _met(trace, meeting, severity)
     for event, problem in problems(trace, "elementwise"):
@@ -72,6 +77,12 @@ def check(trace: Trace) -> Iterator[Finding]:
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if operand is not None and not is_tainted(trace, operand):
             yield from _other(trace, *clearest(trace, event, problem), severity)
+
+
+def _given_mask(trace: Trace, meeting: Meeting) -> str:
+    """The variable that a mask is which does not fit, where it is one."""
+    masks = [o for o in (meeting.low, meeting.high) if is_mask(o)]
+    return text_of(trace, masks[0]).partition(".")[0] if len(masks) == 1 else ""
 
 
 def _severity(trace: Trace, meeting: Meeting) -> Severity | None:
