@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, Tensor, Unknown
 from shapedoc.infer.join import OPTIONAL
@@ -41,6 +43,15 @@ def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
         return _assume_rank(m, test.left, right.value)
     return ""
+
+
+def ask_the_others(m: Machine, rest: Sequence[ir.Stmt]) -> None:
+    """Where ``if self.score == "dot"`` holds, the answers that its ``elif`` ask for are walked too, later."""
+    while len(rest) == 1 and isinstance(rest[0], ir.If):
+        test = rest[0].test
+        if isinstance(test, ir.Compare) and isinstance(test.comparators[0], ir.Const):
+            m.eval(test)
+        rest = rest[0].orelse
 
 
 def settled_by_setting(m: Machine, node: ir.If) -> bool | None:

@@ -26,7 +26,7 @@ from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
 from shapedoc.infer.expressions import binary
-from shapedoc.infer.granted import holds_of_none, settled_by_setting, take_for_granted
+from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_for_granted
 from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
@@ -261,6 +261,8 @@ def branching(m: Machine, node: ir.If) -> Signal:
     if known is None and holds_of_none(m, node):
         known = False
     if known is not None:
+        if known and isinstance(node.test, ir.Compare):
+            ask_the_others(m, node.orelse)
         return m.run(node.body if known else node.orelse)
     states = [
         snapshot(m, lambda: take_for_granted(m, node.test, True) or m.run(node.body)),

@@ -10,6 +10,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
+from shapedoc.rules.appended import appended_queries
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, operand_of, problems
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.joins import Join, join_of, misjoined
@@ -70,6 +71,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _found(pair, severity)
     for spoken in misjoins(trace):
         yield _against(trace, spoken)
+    for event, query, memory in appended_queries(trace):
+        yield _appended(trace, event, query, memory)
 
 
 def _against(trace: Trace, found: Misjoin) -> Finding:
@@ -88,6 +91,25 @@ def _against(trace: Trace, found: Misjoin) -> Finding:
         labels=label(event.span, f"joined along axis {found.axis}") + found.labels + call_labels(event),
         why=found.why,
         help=found.help,
+    )
+
+
+def _appended(trace: Trace, event: Event, query: Operand, memory: Operand) -> Finding:
+    asked, text = text_of(trace, query), text_of(trace, memory)
+    actual = shape_text(event, query.shape)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{asked} {actual} is joined to {text} as one more time step: nothing asks the others",
+        tensor=asked,
+        actual=actual,
+        labels=label(memory.span, f"{text} is {shape_text(event, memory.shape)}") + call_labels(event),
+        why="a score is worked out from a query and a key side by side; behind the last key the query is scored alone",
+        help=f"stretch {asked} along the time steps, and join the last axes",
     )
 
 

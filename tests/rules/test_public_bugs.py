@@ -126,6 +126,37 @@ def steps(embed, tokens, previous):
     return out
 '''
 
+QUERY_AS_ONE_MORE_STEP = """\
+class Attention(nn.Module):
+    def __init__(self, d, score="dot"):
+        super().__init__()
+        self.score = score
+        self.W = nn.Linear(d, d)
+        self.v = nn.Parameter(torch.rand(1, d))
+
+    def forward(self, state, memory):
+        B, T, d = memory.size()
+        if self.score == "dot":
+            scores = memory.bmm(state.unsqueeze(2)).squeeze(2)
+        elif self.score == "concat":
+            mapped = torch.tanh(self.W(torch.cat((state.unsqueeze(1), memory), 1)))  # <- SD104
+            scores = mapped.matmul(self.v.t()).squeeze(2)
+        return F.softmax(scores, -1)
+"""
+
+A_SENTINEL_IS_ASKED = """\
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.W, self.U, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, 1)
+
+    def forward(self, state, sentinel, memory):
+        B, T, d = memory.size()
+        candidates = torch.cat((sentinel.unsqueeze(1), memory), 1)
+        scores = self.v(torch.tanh(self.W(candidates) + self.U(state).unsqueeze(1))).squeeze(2)
+        return torch.bmm(F.softmax(scores, -1).unsqueeze(1), candidates)
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
