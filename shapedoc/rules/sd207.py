@@ -59,6 +59,9 @@ def _added(trace: Trace, event: Event, positions: Operand, sequence: Operand) ->
     mine, theirs = shape_at(event, positions), shape_at(event, sequence)
     if mine is None or theirs is None or mine.rank is None or theirs.rank is None or theirs.rank < 3:
         return None
+    if mine.rank == 1 and _is_row(trace, positions):
+        single = _picked(trace, event, positions, theirs)
+        return _Sum(event, positions, sequence, single, single, "picked") if single is not None else None
     if mine.rank < 2 or not is_positions(trace, positions) or is_positions(trace, sequence):
         return None
     single = _picked(trace, event, positions, theirs)
@@ -86,6 +89,13 @@ def _is_time(trace: Trace, event: Event, time: Axis, batch: Axis) -> bool:
     start, stop = next(((a, b) for _, a, b, _ in trace.entries if a <= event.index < b), (0, 0))
     normalised = [s.axis for s in softmaxes(trace) if s.axis is not None and start <= s.event.index < stop]
     return any(a.same(time) for a in normalised) and not any(a.same(batch) for a in normalised)
+
+
+def _is_row(trace: Trace, operand: Operand) -> bool:
+    """Whether a tensor is one row of a learned table, by a plain index."""
+    made = graph(trace).producer(operand.value)
+    table = made.value("input") if made is not None and made.short == "getitem" else None
+    return isinstance(table, Tensor) and table.learned
 
 
 def _picked(trace: Trace, event: Event, positions: Operand, sequence: Shape) -> Axis | None:

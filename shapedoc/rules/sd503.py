@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
@@ -41,16 +42,16 @@ def check(trace: Trace) -> Iterator[Finding]:
     walked: dict[str, list[Event]] = {}
     callers = {c.function for s in softmaxes(trace) for c in s.event.calls[:-1]} - wanted
     for event in trace.events:
-        if event.function in wanted and not event.span.path:
+        if event.function in wanted | callers and not event.span.path:
             walked.setdefault(event.function, []).append(event)
     for signature in signatures(trace.text) if walked or callers else ():
         events = walked.get(signature.name)
         ignored = [p for p in signature.ignored() if _MASK.search(p.name)]
         if not events:
-            if signature.name in callers and len(ignored) == 1:
-                yield from _ignored_by_callee(trace, signature, ignored[0])
             continue
-        if len(ignored) == 1:  # several are there for the sake of a common signature
+        if signature.name in callers and len(ignored) == 1:
+            yield from _ignored_by_callee(trace, signature, ignored[0])
+        elif len(ignored) == 1:  # several are there for the sake of a common signature
             yield from _ignored(trace, signature, ignored[0], events)
         yield from _built(trace, signature, events)
 
@@ -175,19 +176,31 @@ def _built(trace: Trace, signature: Signature, events: list[Event]) -> Iterator[
         seen.add(event.span)
         what = "a causal mask" if meaning.kind == "causal" else "a mask"
         bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
+        call = _maskless(trace, signature) if bare is None else None
         yield finding(
             trace,
             event,
-            None,
+            call,
             code=RULE.code,
             name=RULE.name,
             severity="warning",
             message=f"`{event.target}` is {what} that reaches no score",
             tensor=event.target,
-            labels=label(bare.span, "called without a mask") if bare is not None else (),
+            labels=label(bare.span, "called without a mask") if bare is not None else label(event.span, "built here"),
             why="what it was to hide is seen: with a causal mask that is missing, the model reads the answer",
             help=f"pass `{event.target}` to the attention",
         )
+
+
+def _maskless(trace: Trace, signature: Signature) -> Span | None:
+    """The call of an attention of the author's that takes a mask and is given none."""
+    takes = {s.name for s in signatures(trace.text) if any(_MASK.search(p.name) for p in s.parameters)}
+    for softmax in softmaxes(trace):
+        calls = softmax.event.calls
+        for outer, inner in pairwise(calls):
+            if outer.function == signature.name and inner.function in takes and not inner.span.path:
+                return inner.span
+    return None
 
 
 RULE = Rule(

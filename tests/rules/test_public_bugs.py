@@ -157,6 +157,41 @@ class Attention(nn.Module):
         return torch.bmm(F.softmax(scores, -1).unsqueeze(1), candidates)
 """
 
+ONE_ROW_OF_A_TABLE = """\
+class Positions(nn.Module):
+    def __init__(self, max_len, d):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(max_len, d))
+
+    def forward(self, x):
+        B, T, d = x.shape
+        return x + self.table[T]  # <- SD207
+"""
+
+A_MASK_THAT_THE_CALLER_KEEPS = """\
+class Attention(nn.Module):
+    def forward(self, query, memory, mask=None):
+        scores = torch.bmm(memory, query.unsqueeze(2)).squeeze(2)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e10)
+        return torch.softmax(scores, dim=1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, d, pad_idx):
+        super().__init__()
+        self.pad_idx, self.cell, self.attention = pad_idx, nn.GRUCell(d, d), Attention()
+
+    def forward(self, source, memory, inputs, state):
+        mask = source != self.pad_idx
+        outputs = []
+        for t in range(inputs.size(1)):
+            state = self.cell(inputs[:, t], state)
+            weights = self.attention(state, memory)  # <- SD503
+            outputs.append(torch.bmm(weights.unsqueeze(1), memory).squeeze(1))
+        return torch.stack(outputs, 1)
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
