@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shapedoc.cli.options import chosen_config, said, words
+from shapedoc.cli.options import chosen_config, one_of, said, words
 
 if TYPE_CHECKING:
     from shapedoc.config import Config
@@ -43,6 +43,7 @@ _WITH_FIXES = ("json", "sarif")
 @click.option("--fix", is_flag=True, help="Mend what can be mended safely, and tell the rest.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that change results.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until Ctrl-C.")
 @click.option("--without", multiple=True, metavar="SOURCE", hidden=True, help="Do without a source of knowledge.")
 def command(
     paths: tuple[Path, ...],
@@ -62,13 +63,15 @@ def command(
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
+    watch: bool,
     without: tuple[str, ...],
 ) -> int:
     """Find shape faults in PATHS (files and folders; this folder when none; - for standard input).
 
     Exits with 1 when there are errors or warnings, with 2 when nothing could be run.
     """
-    with said():
+
+    def prepare() -> Request:
         config = chosen_config(config_file, paths)
         config = replace(
             config,
@@ -78,11 +81,9 @@ def command(
             output_format=output_format or config.output_format,
             notes=config.notes if notes is None else notes,
         )
-        request = _request(config, paths, stdin_filename, jobs, no_cache, no_screen, without)
-        if add_ignores:
-            from shapedoc.cli.ignoring import ignored
+        return _request(config, paths, stdin_filename, jobs, no_cache, no_screen, without)
 
-            return ignored(request)
+    def lint(request: Request) -> int:
         if fix or diff:
             from shapedoc.cli.fixing import mended
 
@@ -90,6 +91,19 @@ def command(
             if diff:
                 return int(changes > 0 and not exit_zero)
         return _exit_code(_told(request, statistics), exit_zero)
+
+    one_of({"--watch": watch, "--add-ignores": add_ignores, "--diff": diff})
+    one_of({"--add-ignores": add_ignores, "--fix": fix})
+    if watch:
+        from shapedoc.cli.watch import watched
+
+        return watched(prepare, lint)
+    with said():
+        if add_ignores:
+            from shapedoc.cli.ignoring import ignored
+
+            return ignored(prepare())
+        return lint(prepare())
 
 
 def _request(

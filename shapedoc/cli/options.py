@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shapedoc.config import Config
     from shapedoc.engine import Settings, StandardInput
 
-__all__ = ["chosen_config", "said", "settings", "standard_input", "words"]
+__all__ = ["chosen_config", "one_of", "said", "settings", "standard_input", "words"]
 
 
 @contextmanager
@@ -29,6 +29,13 @@ def said() -> Iterator[None]:
     except (ConfigError, RequestError, UnknownFormat) as problem:
         click.echo(f"shapedoc: {problem}", err=True)
         raise click.exceptions.Exit(2) from None
+
+
+def one_of(options: Mapping[str, bool]) -> None:
+    """Refuse more than one of these options at a time."""
+    given = [f"`{name}`" for name, is_given in options.items() if is_given]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} cannot go together with {given[1]}")
 
 
 def chosen_config(explicit: Path | None, paths: Iterable[Path]) -> Config:
