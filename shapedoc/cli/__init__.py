@@ -64,16 +64,33 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         code = _BROKEN_PIPE
+    except OSError as problem:
+        if os.environ.get("SHAPEDOC_DEBUG"):
+            raise
+        _close_output()
+        code = _cannot(problem)
     sys.exit(code)
+
+
+def _close_output() -> None:
+    """Send what is still to be written nowhere, so that the interpreter does not fail at it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _cannot(problem: OSError) -> int:
+    """Say what the system refused, which is no fault of the tool."""
+    where = f"{problem.filename}: " if problem.filename else ""
+    click.echo(f"shapedoc: {where}{(problem.strerror or str(problem)).lower()}", err=True)
+    return 2
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = _group.main(args=arguments, prog_name="shapedoc", standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except BrokenPipeError:
+    except OSError:
         raise
     except click.exceptions.Exit as exit_:
         return exit_.exit_code

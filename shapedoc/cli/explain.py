@@ -7,7 +7,7 @@ import click
 __all__ = ["command"]
 
 
-@click.command("explain")
+@click.command("explain", short_help="Say what a rule catches, and what to write instead.")
 @click.argument("rule", metavar="CODE")
 def command(rule: str) -> int:
     """Say what the rule CODE (or its name) catches, why it is wrong, and what to write instead."""

@@ -23,7 +23,7 @@ __all__ = ["command"]
 _WITH_FIXES = ("json", "sarif")
 
 
-@click.command("lint")
+@click.command("lint", short_help="Find shape faults in files and folders.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--select", multiple=True, metavar="RULES", help="Only these: codes, beginnings of codes (SD4), names.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="All but these.")

@@ -57,10 +57,15 @@ def settings(screen: bool, without: Iterable[str]) -> Settings:
 
 
 def standard_input(paths: Iterable[Path], name: str | None) -> StandardInput | None:
-    """Return what comes through standard input, if ``-`` is among the paths."""
-    from shapedoc.engine import StandardInput
+    """Return what comes through standard input, if ``-`` is among the paths.
+
+    Raises RequestError for a name without it.
+    """
+    from shapedoc.engine import RequestError, StandardInput
 
     if "-" not in map(str, paths):
+        if name is not None:
+            raise RequestError("`--stdin-filename` needs `-` in the place of a path")
         return None
     return StandardInput(sys.stdin.buffer.read(), name or "-")
 

@@ -7,7 +7,7 @@ import click
 __all__ = ["command"]
 
 
-@click.command("rules")
+@click.command("rules", short_help="List every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="text or json.")
 def command(output_format: str) -> int:
     """List every rule: code, name, severity, and what it catches."""

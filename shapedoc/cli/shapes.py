@@ -13,7 +13,7 @@ from shapedoc.cli.options import said, settings, standard_input
 __all__ = ["command"]
 
 
-@click.command("shapes")
+@click.command("shapes", short_help="Show a file with the shapes that its lines make.")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--unknown", is_flag=True, help="List where knowledge was lost, and why, instead.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of the file that comes through standard input.")

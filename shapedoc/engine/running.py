@@ -123,7 +123,9 @@ def _tasks(request: Request) -> tuple[list[Task], list[FileError]]:
     if request.stdin is not None:
         names.append(request.stdin.name)
     if not names and not found.errors and any(path.is_dir() for path in request.paths):
-        raise RequestError(f"there are no Python files in {', '.join(str(path) for path in request.paths)}")
+        raise RequestError(
+            f"there are no Python files or notebooks in {', '.join(str(path) for path in request.paths)}"
+        )
     return [_task(name, request.stdin) for name in names], found.errors
 
 

@@ -15,6 +15,8 @@ __all__ = ["count", "statistics", "summary"]
 
 def summary(report: Report) -> str:
     """Return one line that says how many faults there are, and in how much."""
+    if not report.files:
+        return "no file was read"
     files = count(report.files, "file")
     found = [
         count(number, severity)

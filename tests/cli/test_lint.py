@@ -171,7 +171,7 @@ def test_a_source_of_knowledge_can_be_switched_off(project: Project) -> None:
     ("arguments", "message"),
     [
         (["lint", "nothing.py"], "shapedoc: nothing.py: no such file or folder\n"),
-        (["lint", "empty"], "shapedoc: there are no Python files in empty\n"),
+        (["lint", "empty"], "shapedoc: there are no Python files or notebooks in empty\n"),
         (["lint", "binary.py"], "shapedoc: binary.py: is a binary file (it holds null bytes)\n"),
         (["lint", "latin.py"], "shapedoc: latin.py: is not utf-8: byte 0xe9 on line 2 cannot be decoded\n"),
         (["lint", "loop.py"], "shapedoc: loop.py: too many levels of symbolic links\n"),
