@@ -105,7 +105,8 @@ def _with_costs(page: str, code: str, prices: Iterable[dict[str, Any]]) -> str:
     rows = sorted((row for row in prices if row["rule"] == code), key=lambda row: (not row["failed"], -row["points"]))
     if not rows:
         return page
-    seeds = "one seed" if rows[0]["seeds"] == 1 else f"{rows[0]['seeds']} seeds"
+    least, most = (end(row["seeds"] for row in rows) for end in (min, max))
+    seeds = ("one seed" if most == 1 else f"{most} seeds") if least == most else f"{least} or {most} seeds"
     lines = [
         "## What it costs",
         "",

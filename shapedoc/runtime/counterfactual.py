@@ -107,7 +107,7 @@ def counterfactual(
     changes: Collection[str] = CHANGES,
     permutations: int = 5,
     tolerance: float = _HARDLY,
-    steps: int = 60,
+    steps: int = 100,
     seed: int = 0,
 ) -> Counterfactual:
     """Replace a model's attention weights, and measure how far its predictions move.

@@ -70,8 +70,9 @@ def adversarial(
         noise = torch.randn(one.weights.shape, generator=generator).to(one.weights)
         free[number] = (one.weights.clamp_min(1e-6).log() + 0.1 * noise).requires_grad_()
     best, farthest = {number: one.weights for number, one in found.items()}, 0.0
-    optimizer = torch.optim.Adam(list(free.values()), lr=0.3)
-    for _ in range(steps):
+    optimizer = torch.optim.Adam(list(free.values()))
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = 0.3 * (1 - step / steps)
         with torch.enable_grad():
             weights = {number: _normalised(free[number], one) for number, one in found.items()}
             moved = moved_by(weights)

@@ -33,6 +33,19 @@ def test_the_prompt_knows_the_sizes_and_both_papers() -> None:
         assert word in text
 
 
+def test_the_prompt_asks_for_a_test_of_shapes_and_weights() -> None:
+    text = prompt_text("attention-shapes")
+    for line in (
+        "assert output.shape == (batch_size, T_dec, d_h)",
+        "assert weights.shape == (batch_size, T_dec, T_enc)",
+        "weights.sum(dim=-1)",
+        "usual first mistake",
+        "broadcasting silently",
+        "a transpose, a reshape, a projection",
+    ):
+        assert line in text
+
+
 def test_an_unknown_prompt_is_answered_with_those_that_there_are() -> None:
     with pytest.raises(LookupError, match=r"no prompt is called 'attention'; there are: .*attention-shapes"):
         prompt_text("attention")
