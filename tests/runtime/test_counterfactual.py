@@ -94,6 +94,15 @@ def test_multihead_attention_moves_as_its_formula(need_weights: bool, training: 
     assert attention.training is training
 
 
+def test_torch_is_left_as_it_was() -> None:
+    before = F.softmax, F.scaled_dot_product_attention
+    attention = nn.MultiheadAttention(D, 2, batch_first=True)
+    counterfactual(lambda q, h: attention(q, h, h), (QUERY, MEMORY), kind="numbers", changes=["uniform"])
+    with pytest.raises(RuntimeError, match="attn_mask"):
+        counterfactual(lambda q, h: attention(q, h, h, attn_mask=torch.zeros(2, 2)), (QUERY, MEMORY))
+    assert (F.softmax, F.scaled_dot_product_attention) == before
+
+
 def test_transformer_layer_is_not_taken_past_its_python_code() -> None:
     layer = nn.TransformerEncoderLayer(D, 2, batch_first=True).eval()
     assert counterfactual(layer, MEMORY, kind="numbers", changes=["uniform"])["uniform"].mean > 0.01
@@ -120,7 +129,9 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Any, int]] = {
 def test_the_models_of_the_fixtures(name: str) -> None:
     make, batch, softmaxes = MODELS[name]
     torch.manual_seed(0)
-    outcome = counterfactual(make(), batch, steps=3)
+    model = make().train()
+    outcome = counterfactual(model, batch, steps=3)
+    assert all(part.training for part in model.modules())
     assert outcome.softmaxes == softmaxes
     for movement in outcome.movements.values():
         assert movement.prediction.shape == outcome.shape[:-1]
