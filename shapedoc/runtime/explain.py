@@ -115,7 +115,7 @@ def _local(place: Place, frame: FrameType, source: SourceFile) -> list[Label]:
     for node in operands_of(place.node):
         value = _read(node, frame)
         shape = getattr(value, "shape", None)
-        if shape is not None:
+        if isinstance(shape, tuple):
             labels.append(Label(Span(*node.span), f"{_text(source, node.span)} is {tuple(int(n) for n in shape)}"))
     return labels
 
