@@ -35,7 +35,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             if outer.back != -1 or is_mask(outer.low) or is_mask(outer.high):
                 continue
             made = who_made(trace, outer.high, outer.one)
-            if made is not None and made.short in _LEAVES:
+            if made.short in _LEAVES if made is not None else outer.one.visible:
                 seen.add(event.span)
                 yield _found(trace, outer)
                 break
@@ -73,8 +73,9 @@ RULE = Rule(
     severity="error",
     summary="A column meets a row: `(B, 1)` with `(B,)` gives `(B, B)`.",
     what="Looks for arithmetic in which an axis meets itself twice because one operand still has an axis of size 1 "
-    "that a `Linear(d, 1)` or a reduction with `keepdim` left behind, or because all axes of one stand before a last "
-    "1 of the other. An axis that was inserted on purpose (`x[:, None]`, `unsqueeze`) is taken to mean it.",
+    "that a `Linear(d, 1)` or a reduction with `keepdim` left behind, or that a parameter is stated with, or because "
+    "all axes of one stand before a last 1 of the other. An axis that was inserted on purpose (`x[:, None]`, "
+    "`unsqueeze`) is taken to mean it.",
     why="The result compares every element with every other; its mean still looks like a loss.",
     instead="Drop the axis of size 1: `output.squeeze(-1) - target`.",
     source="PyTorch documentation, Broadcasting semantics.",

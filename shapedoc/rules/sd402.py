@@ -9,7 +9,7 @@ from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Layer
-from shapedoc.rules.contractions import literal, names
+from shapedoc.rules.contractions import PRODUCTS, literal, names, tensor_operands
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, made_axis, softmaxes
@@ -56,7 +56,16 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
     if event.short in _ASKED and softmax.axis is not None and softmax.axis.visible:
         sized = event.short in ("view", "reshape")
         return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
-    return None
+    return event if _stated_as_one(g, event, softmax) else None
+
+
+def _stated_as_one(g: Graph, event: Event, softmax: Softmax) -> bool:
+    """Whether the axis is one of a parameter that is stated as 1: a scorer's vector as a column, ``v: (d, 1)``."""
+    axis = softmax.axis
+    if axis is None or not axis.visible or event.short not in PRODUCTS:
+        return False
+    inputs = [o for o in tensor_operands(event) if g.producer(o.value) is None]
+    return any(a.visible and a.ids <= axis.ids for o in inputs if o.shape is not None for a in o.shape.axes)
 
 
 def _of_a_parameter(trace: Trace, event: Event) -> bool:

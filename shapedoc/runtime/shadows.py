@@ -43,6 +43,8 @@ class Shadows:
         self._tensors: dict[int, tuple[Any, Tensor]] = {}
         self._layers: dict[int, tuple[Any, Layer]] = {}
         self._built: dict[int, tuple[Any, Mapping[str, object]]] = {}
+        # Stated sizes that happen to be 1: they stand for any number, so that what needs the 1 is seen.
+        self._ones: dict[Sym, Dim] = {}
         # Values that a constructor may wrap into parameters, by where their memory lies.
         self._memory: dict[int, Tensor] = {}
 
@@ -95,6 +97,12 @@ class Shadows:
         """A size that nobody named, and its number; 0 and 1 are themselves."""
         return Dim.of(size) if size <= 1 else Dim.of(Sym(value=size, flexible=True))
 
+    def one(self, name: str, owner: str) -> Dim:
+        """A size that is stated by name and happens to be 1."""
+        sym = Sym(name, owner=owner, origin="stated")
+        self._ones[sym] = Dim.of(1)
+        return Dim.of(sym)
+
     def agrees(self, shape: Shape, real: tuple[int, ...]) -> bool:
         """Whether a symbolic shape is the real one; a single unknown size is learnt from it."""
         shape = self.sizes.shape(shape)
@@ -106,7 +114,7 @@ class Shadows:
         dim = self.sizes.resolve(dim)
         sym = dim.sym
         if dim.value is not None or sym is None or not sym.flexible:
-            return dim.value == size
+            return dim.substitute(self._ones).value == size
         if size <= 1:
             self.sizes.bind(sym, Dim.of(size))
         elif sym.name:

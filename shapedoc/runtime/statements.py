@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Tensor
 from shapedoc.runtime.activations import Activation
 from shapedoc.runtime.shadows import is_array
 from shapedoc.source import ir
-from shapedoc.source.contracts import Bound, DimExpr, Named, Rest, StatedShape, to_dim
+from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Rest, StatedShape, to_dim
 
 if TYPE_CHECKING:
     from shapedoc.runtime.recorder import RunRecorder
@@ -41,8 +41,26 @@ def _apply(
 ) -> None:
     axes = recorder.sizes.shape(value.shape).axes
     dims = _fitting(stated, len(axes))
-    if dims is not None:
-        name_axes(recorder, activation, axes, dims, distinct=distinct)
+    if dims is None:
+        return
+    if distinct:
+        # An argument: a named size that is 1 in this call is another in the next.
+        axes = tuple(_opened(recorder, activation, a, d) for a, d in zip(axes, dims, strict=True))
+        value.shape = Shape(axes)
+    name_axes(recorder, activation, axes, dims, distinct=distinct)
+
+
+def _opened(recorder: RunRecorder, activation: Activation, axis: Axis, stated: DimExpr) -> Axis:
+    if axis.dim.const != 1 or axis.visible:
+        return axis
+    if isinstance(stated, Number):
+        return Axis(axis.dim, axis.ids, True, axis.factors)
+    if not isinstance(stated, Named) or stated.broadcasts:
+        return axis
+    known = activation.names.get(stated.key)
+    if known is None:
+        known = activation.names[stated.key] = recorder.shadows.one(stated.key, activation.function)
+    return axis.sized(known)
 
 
 def _fitting(stated: StatedShape, rank: int) -> tuple[DimExpr, ...] | None:
@@ -74,7 +92,7 @@ def name_axes(
             known = names.get(stated.key)
             if known is None:
                 names[stated.key] = known = _named(recorder, dim, stated.key, activation.function)
-            elif sizes.resolve(known).value == dim.value:
+            elif dim.value is not None and sizes.resolve(known).value == dim.value:
                 sizes.meet(dim, known)
             told.append(known)
         else:
