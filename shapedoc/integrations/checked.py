@@ -109,6 +109,7 @@ class Checked:
 
     def slow(self, key: tuple[object, ...] | None, call: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         """Verify, record and run one call, then remember its signature."""
+        __tracebackhide__ = True
         args, kwargs = call
         caller = sys._getframe(2)
         try:
@@ -195,6 +196,7 @@ class Checked:
             self.history = {n: v for n, v in self.history.items() if sizes.get(n, v) == v}
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, record: bool) -> Any:
+        __tracebackhide__ = True
         from shapedoc.runtime.explain import explain
         from shapedoc.runtime.recording import record as recorded
 

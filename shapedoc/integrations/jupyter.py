@@ -58,7 +58,8 @@ class Table:
 def table(finding: Finding) -> str:
     """A finding as a small table: what, where each size came from, why, and the step to take."""
     colour = _COLOURS[finding.severity]
-    rows = [(label.text.partition(" is ")[0], label.text.partition(" is ")[2]) for label in finding.labels]
+    rows = [(finding.tensor, finding.actual)]
+    rows += [(label.text.partition(" is ")[0], label.text.partition(" is ")[2]) for label in finding.labels]
     cells = [f"<tr><td><code>{_text(a)}</code></td><td><code>{_text(b)}</code></td></tr>" for a, b in rows if b]
     more = [("why", finding.why), ("help", finding.help)]
     cells += [f"<tr><td>{key}</td><td>{_text(text)}</td></tr>" for key, text in more if text]

@@ -18,7 +18,7 @@ from shapedoc.rules.contractions import names
 from shapedoc.runtime.activations import Activation, Activations
 from shapedoc.runtime.arguments import Arguments
 from shapedoc.runtime.figures import Figures
-from shapedoc.runtime.places import Place
+from shapedoc.runtime.places import Place, source_file
 from shapedoc.runtime.shadows import Shadows, is_array, kind_of
 from shapedoc.runtime.statements import apply_parameters, apply_result
 from shapedoc.source import ir
@@ -69,7 +69,8 @@ class RunRecorder(Recorder):
         if activation is None or activation.place is None:
             return None
         if not self.trace.path:
-            self.trace.path, self.trace.text = activation.file.path, activation.file.text
+            main = source_file(self.activations.main) or activation.file
+            self.trace.path, self.trace.text = main.path, main.text
         self.calls, self.loops = self.activations.calls(), self.activations.loops()
         self.path = self.activations.path(activation)
         return activation.place
@@ -84,6 +85,7 @@ class RunRecorder(Recorder):
         layer: Layer | None = None,
     ) -> Any:
         """Run an operation and record it, or what it raised."""
+        __tracebackhide__ = True
         try:
             result = run()
         except Exception as raised:

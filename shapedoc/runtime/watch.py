@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -42,6 +43,7 @@ class _Mode(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
+        __tracebackhide__ = True
         kwargs = kwargs or {}
         recorder = self.recorder
         if recorder.inside or recorder.full:
@@ -67,6 +69,7 @@ def _operation(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Any:
+    __tracebackhide__ = True
     if called == "__get__":
         name = name_of(func)
         if name == "torch.Tensor.shape":
@@ -76,7 +79,7 @@ def _operation(
             if name == "torch.Tensor.data" and is_array(result):
                 recorder.shadows.put(result, recorder.shadows.of(args[0]))
             return result
-        return _recorded(recorder, name, place, args, {}, lambda: func(*args), node=place.node, method=True)
+        return _recorded(recorder, name, place, args, {}, partial(func, *args), node=place.node, method=True)
     if called == "size":
         return _size(recorder, place, func, args, kwargs)
     if called == "__iter__":
@@ -92,9 +95,9 @@ def _operation(
     if operator and is_reflected(func):
         first, second = args[:2]
         flipped = (second, first, *args[2:])
-        return _recorded(recorder, name, place, flipped, kwargs, lambda: func(*args, **kwargs), node=node, method=True)
+        return _recorded(recorder, name, place, flipped, kwargs, partial(func, *args, **kwargs), node=node, method=True)
     method = name.startswith(("torch.Tensor.", "operator."))
-    return _recorded(recorder, name, place, args, kwargs, lambda: func(*args, **kwargs), node=node, method=method)
+    return _recorded(recorder, name, place, args, kwargs, partial(func, *args, **kwargs), node=node, method=method)
 
 
 _MADE = frozenset(f"torch.Tensor.{name}" for name in ("T", "mT", "H", "mH", "real", "imag"))
@@ -133,6 +136,7 @@ def _recorded(
     node: ir.Expr | ir.Stmt | None,
     method: bool,
 ) -> Any:
+    __tracebackhide__ = True
     try:
         given, keywords = recorder.arguments.call(args, kwargs, node, method)
     except Exception:
@@ -256,6 +260,7 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
     call, init = torch.nn.Module.__call__, torch.nn.Module.__init__
 
     def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         if recorder.inside or recorder.full:
             return call(module, *args, **kwargs)
         frame = sys._getframe(1)
@@ -271,7 +276,7 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
             node = place.node if direct else None
             given, keywords = recorder.arguments.call(args, kwargs, node, method=False)
             return recorder.perform(
-                f"{layer.kind}.forward", place, given, keywords, lambda: call(module, *args, **kwargs), layer
+                f"{layer.kind}.forward", place, given, keywords, partial(call, module, *args, **kwargs), layer
             )
         finally:
             recorder.inside -= 1
