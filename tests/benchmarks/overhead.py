@@ -1,0 +1,142 @@
+"""What `@shapedoc.check` costs, beside the bare function and beside jaxtyping with beartype, in one run.
+
+`python -m tests.benchmarks.overhead` measures; `--smoke` only runs everything once. Times are of the thread's CPU,
+interleaved, the best of several rounds: trust the ratios.
+"""
+
+import functools
+import inspect
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from beartype import beartype
+from jaxtyping import Float, jaxtyped
+from torch import Tensor, nn
+
+import shapedoc
+
+SIZES = {"tiny": (2, 3, 5, 4, 6), "real": (64, 50, 512, 512, 512)}
+
+
+def bare(s_prev: Any, h: Any, w_a: Any, u_a: Any, v_a: Any) -> Any:
+    scores = torch.tanh(s_prev @ w_a + h @ u_a) @ v_a
+    weights = torch.softmax(scores, dim=-1)
+    return torch.bmm(weights.unsqueeze(1), h).squeeze(1), weights
+
+
+def annotated(
+    s_prev: Float[Tensor, "B 1 d_s"],
+    h: Float[Tensor, "B T d_h"],
+    w_a: Float[Tensor, "d_s d_attn"],
+    u_a: Float[Tensor, "d_h d_attn"],
+    v_a: Float[Tensor, "d_attn"],
+) -> tuple[Float[Tensor, "B d_h"], Float[Tensor, "B T"]]:
+    scores = torch.tanh(s_prev @ w_a + h @ u_a) @ v_a
+    weights = torch.softmax(scores, dim=-1)
+    return torch.bmm(weights.unsqueeze(1), h).squeeze(1), weights
+
+
+def data(batch: int, steps: int, d_s: int, d_h: int, d_attn: int) -> tuple[Tensor, ...]:
+    shapes = [(batch, 1, d_s), (batch, steps, d_h), (d_s, d_attn), (d_h, d_attn), (d_attn,)]
+    return tuple(torch.randn(shape) for shape in shapes)
+
+
+class Attention(nn.Module):
+    """Twelve operations."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_model) for _ in range(3))
+
+    def forward(self, x: Float[Tensor, "B T d_model"]) -> Float[Tensor, "B T d_model"]:
+        q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
+        scores = (q @ k.transpose(-2, -1)) / x.shape[-1] ** 0.5
+        hidden = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+        weights = scores.masked_fill(hidden, -1e9).softmax(dim=-1)
+        out: Tensor = weights @ v + x
+        return out
+
+
+def timed(calls: dict[str, Callable[[], Any]], rounds: int, target_s: float) -> dict[str, float]:
+    """Microseconds for each call, the best of interleaved rounds."""
+    best = dict.fromkeys(calls, float("inf"))
+    for call in calls.values():
+        for _ in range(5):
+            call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.thread_time_ns()
+            call()
+            once = max(time.thread_time_ns() - start, 1000)
+            count = max(1, int(target_s * 1e9 / once))
+            start = time.thread_time_ns()
+            for _ in range(count):
+                call()
+            best[name] = min(best[name], (time.thread_time_ns() - start) / count / 1e3)
+    return best
+
+
+def steady_state(rounds: int, target_s: float) -> None:
+    checked, peer = shapedoc.check(annotated), jaxtyped(annotated, typechecker=beartype)
+    for name, sizes in SIZES.items():
+        given = data(*sizes)
+        calls = {
+            "bare": functools.partial(bare, *given),
+            "check": functools.partial(checked, *given),
+            "jaxtyping": functools.partial(peer, *given),
+        }
+        best = timed(calls, rounds, target_s)
+        for call, cost in best.items():
+            extra = cost - best["bare"]
+            print(f"{name:5} {call:10} {cost:10.2f} us  {cost / best['bare']:5.2f} x bare  {extra:+8.2f} us")
+
+
+def first_call(rounds: int) -> None:
+    """The first call of a signature, against one call under jaxtyping; recorded for the first four only."""
+    model, peer = shapedoc.check(Attention)(12), Attention(12)
+    typed = jaxtyped(inspect.unwrap(type(peer).forward), typechecker=beartype)
+    times = []
+    for steps in range(3, 3 + max(rounds, 8)):
+        x = torch.randn(2, steps, 12)
+        start = time.thread_time_ns()
+        model(x)
+        times.append((time.thread_time_ns() - start) / 1e3)
+    x = torch.randn(2, 5, 12)
+    one = timed({"jaxtyping": lambda: typed(peer, x)}, 3, 0.01)["jaxtyping"]
+    later = sorted(times[4:])[len(times[4:]) // 2]
+    print(f"first call of all {times[0]:.0f} us; recorded ones {min(times[1:4]):.0f} us, {min(times[1:4]) / one:.1f} x")
+    print(f"later new signatures {later:.0f} us, {later / one:.2f} x one jaxtyped call ({one:.0f} us)")
+
+
+def memory(calls: int) -> None:
+    """Memory over many calls with a thousand signatures."""
+    import tracemalloc
+
+    checked = shapedoc.check(record=False)(annotated)
+    shapes = [data(2, steps, 5, 4, 6) for steps in range(1, 1001)]
+    for given in shapes:
+        checked(*given)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for i in range(calls):
+        checked(*shapes[i % len(shapes)])
+    grown = tracemalloc.get_traced_memory()[0] - before
+    print(f"memory after {calls} calls of 1,000 signatures: {grown / 1024:+.0f} KiB")
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    warnings.simplefilter("ignore")
+    smoke = "--smoke" in sys.argv
+    steady_state(1 if smoke else 7, 0.0 if smoke else 0.1)
+    first_call(8 if smoke else 40)
+    memory(1_000 if smoke else 100_000)
+
+
+if __name__ == "__main__":
+    main()
