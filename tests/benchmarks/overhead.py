@@ -9,7 +9,7 @@ import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -61,7 +61,7 @@ class Attention(nn.Module):
         return out
 
 
-def timed(calls: dict[str, Callable[[], Any]], rounds: int, target_s: float) -> dict[str, float]:
+def timed(calls: Mapping[str, Callable[[], Any]], rounds: int, target_s: float) -> dict[str, float]:
     """Microseconds for each call, the best of interleaved rounds."""
     best = dict.fromkeys(calls, float("inf"))
     for call in calls.values():
