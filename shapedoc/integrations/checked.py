@@ -15,7 +15,7 @@ from shapedoc.integrations.signature import Plan, build, part
 from shapedoc.integrations.told import ShapeError, text_of_finding, warn_of
 from shapedoc.runtime.active import is_recording
 from shapedoc.runtime.blame import agree, blame
-from shapedoc.runtime.contracts import Contract, Term, read_function
+from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function
 from shapedoc.runtime.mismatch import of_arguments, of_result
 from shapedoc.source.contracts import DimExpr, Named
 
@@ -98,7 +98,7 @@ class Checked:
         """The function as jaxtyping and beartype check it, where its annotations are theirs."""
         if self._typed is None:
             self._typed = self.function
-            if any(_is_jaxtyping(a) for a in getattr(self.function, "__annotations__", {}).values()):
+            if any(_is_jaxtyping(a) for a in annotations_of(self.function).values()):
                 from beartype import beartype
                 from jaxtyping import jaxtyped
 

@@ -14,7 +14,7 @@ from shapedoc.source import ir
 from shapedoc.source.contracts import DimExpr
 from shapedoc.source.contracts.jaxtyping import read_string
 
-__all__ = ["Contract", "Term", "read_class", "read_function"]
+__all__ = ["Contract", "Term", "annotations_of", "read_class", "read_function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,9 @@ def read_function(function: Callable[..., Any]) -> Contract:
     source, node = _definition(plain)
     path = source.path if source is not None else ""
     name = plain.__qualname__.rpartition("<locals>.")[2]
-    params = _annotated(getattr(plain, "__annotations__", {}))
-    returns = tuple(_returned(getattr(plain, "__annotations__", {}).get("return")))
+    annotations = annotations_of(plain)
+    params = _annotated(annotations)
+    returns = tuple(_returned(annotations.get("return")))
     if source is None or node is None:
         return Contract(name, params, returns, path)
     places = {p.name: Span(*p.span) for p in node.params}
@@ -89,11 +90,19 @@ def read_function(function: Callable[..., Any]) -> Contract:
     return Contract(name, {n: params[n] for n in order}, returns, path, Span(*node.header))
 
 
+def annotations_of(target: Callable[..., Any]) -> dict[str, object]:
+    """The annotations of a function or a class; those that are strings evaluated, where they can be."""
+    try:
+        return dict(inspect.get_annotations(target, eval_str=True))
+    except Exception:  # A name that is imported for type checkers only.
+        return dict(inspect.get_annotations(target))
+
+
 def read_class(cls: type) -> Contract:
     """The contract of a dataclass: the annotations of its fields."""
     annotations: dict[str, object] = {}
     for base in reversed(cls.__mro__):
-        annotations.update(inspect.get_annotations(base))
+        annotations.update(annotations_of(base))
     return Contract(cls.__qualname__, _annotated(annotations))
 
 
