@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch._dynamo.testing
 from jaxtyping import Float
 from torch import Tensor, nn
 
