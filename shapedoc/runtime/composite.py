@@ -27,16 +27,16 @@ def inside_einops(
     kwargs: Mapping[str, Any],
 ) -> Any:
     """One operation inside einops: the first of a call records the call, and the last one's result is the call's."""
-    outer = _outermost(recorder, frame)
+    outer = recorder.safely(lambda: _outermost(recorder, frame))
     result = func(*args, **kwargs)
     if outer is None:
         return result
     if recorder.composite is None or recorder.composite[0] is not outer:
-        event = _recorded(recorder, place, outer)
+        event = recorder.safely(lambda: _recorded(recorder, place, outer))
         recorder.composite = (outer, event)
     event = recorder.composite[1]
     if event is not None and is_array(result):
-        recorder.settle(event, result)
+        recorder.safely(lambda: recorder.settle(event, result))
     return result
 
 

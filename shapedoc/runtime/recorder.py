@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind as SameKind
@@ -25,7 +25,7 @@ from shapedoc.source import ir
 
 __all__ = ["RunRecorder"]
 
-_NOWHERE = ir.Name((0, 0, 0, 0), "")
+_Result = TypeVar("_Result")
 # Events after which a run is not recorded any further: findings repeat, and memory is not without end.
 _MOST_EVENTS = 6000
 
@@ -90,19 +90,20 @@ class RunRecorder(Recorder):
             result = run()
         except Exception as raised:
             problem = raised
-            self._guarded(lambda: self._failed(problem, name, place, args, keywords, layer))
+            self.safely(lambda: self._failed(problem, name, place, args, keywords, layer))
             raise
-        self._guarded(lambda: self._done(result, name, place, args, keywords, layer))
+        self.safely(lambda: self._done(result, name, place, args, keywords, layer))
         return result
 
-    def _guarded(self, action: Callable[[], object]) -> None:
-        """A fault of the recorder is not the program's: what it would have said is lost."""
+    def safely(self, action: Callable[[], _Result]) -> _Result | None:
+        """What an action of the recorder gives; a fault of it is not the program's, and gives None."""
         try:
-            action()
+            return action()
         except Exception:
             self.faults += 1
             if os.environ.get("SHAPEDOC_DEBUG"):
                 raise
+            return None
 
     def _failed(
         self,
@@ -235,7 +236,7 @@ class RunRecorder(Recorder):
                 self.shadows.of(value, parameter.name)
         outer = self.activation
         self.activation = activation
-        self._guarded(lambda: apply_parameters(self, activation, definition))
+        self.safely(lambda: apply_parameters(self, activation, definition))
         self.activation = outer
 
     def caller(self, depth: int = 1) -> FrameType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.value import Int
+from shapedoc.core.value import Int, Layer
 from shapedoc.infer.recorder import Arg
 from shapedoc.runtime.composite import inside_einops
 from shapedoc.runtime.layers import built_module, layer_of
@@ -51,7 +52,7 @@ class _Mode(TorchFunctionMode):
         called = getattr(func, "__name__", "")
         if called in PASSIVE:
             return func(*args, **kwargs)
-        place = recorder.locate(sys._getframe(1))
+        place = recorder.safely(partial(recorder.locate, sys._getframe(1)))
         if place is None:
             return func(*args, **kwargs)
         recorder.inside += 1
@@ -73,18 +74,21 @@ def _operation(
     if called == "__get__":
         name = name_of(func)
         if name == "torch.Tensor.shape":
-            return sizes_of(recorder, place, args[0], func(*args))
+            real = func(*args)
+            return recorder.safely(partial(sizes_of, recorder, place, args[0], real)) or real
         if name not in _MADE:
             result = func(*args, **kwargs)
             if name == "torch.Tensor.data" and is_array(result):
-                recorder.shadows.put(result, recorder.shadows.of(args[0]))
+                recorder.safely(lambda: recorder.shadows.put(result, recorder.shadows.of(args[0])))
             return result
         return _recorded(recorder, name, place, args, {}, partial(func, *args), node=place.node, method=True)
     if called == "size":
-        return _size(recorder, place, func, args, kwargs)
+        real = func(*args, **kwargs)
+        known = recorder.safely(partial(_size, recorder, place, real, args, kwargs))
+        return real if known is None else known
     if called == "__iter__":
         return iter(_rows(recorder, place, args[0]))
-    direct, library = _between(recorder, sys._getframe(2))
+    direct, library = recorder.safely(partial(_between, recorder, sys._getframe(2))) or (False, "shapedoc.")
     if library.startswith("einops."):
         return inside_einops(recorder, place, sys._getframe(2), func, args, kwargs)
     if not direct and (library.startswith(_BUILDING) or library.endswith("__init__")):
@@ -137,12 +141,10 @@ def _recorded(
     method: bool,
 ) -> Any:
     __tracebackhide__ = True
-    try:
-        given, keywords = recorder.arguments.call(args, kwargs, node, method)
-    except Exception:
-        recorder.faults += 1
+    given = recorder.safely(lambda: recorder.arguments.call(args, kwargs, node, method))
+    if given is None:
         return run()
-    return recorder.perform(name, place, given, keywords, run)
+    return recorder.perform(name, place, given[0], given[1], run)
 
 
 # -- sizes
@@ -163,10 +165,7 @@ def sizes_of(recorder: RunRecorder, place: Place, tensor: Any, real: Sequence[in
     return torch.Size(AxisSize(n, recorder.sizes.resolve(a.dim)) for n, a in zip(real, axes, strict=True))
 
 
-def _size(
-    recorder: RunRecorder, place: Place, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
-    real = func(*args, **kwargs)
+def _size(recorder: RunRecorder, place: Place, real: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if not isinstance(real, int):
         return sizes_of(recorder, place, args[0], real)
     axes = recorder.sizes.shape(recorder.shadows.of(args[0]).shape).axes
@@ -259,32 +258,31 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
     """Record what watched code does in this block."""
     call, init = torch.nn.Module.__call__, torch.nn.Module.__init__
 
+    thread = threading.get_ident()
+
+    def idle() -> bool:
+        return bool(recorder.inside) or recorder.full or threading.get_ident() != thread
+
     def called(module: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if recorder.inside or recorder.full:
+        if idle():
             return call(module, *args, **kwargs)
         frame = sys._getframe(1)
-        layer = layer_of(recorder, module, frame.f_locals.get("self"))
-        if layer is None:
+        found = recorder.safely(lambda: _layer_call(recorder, module, frame, args, kwargs))
+        if found is None:
             return call(module, *args, **kwargs)
-        place = recorder.locate(frame)
-        if place is None:
-            return call(module, *args, **kwargs)
+        layer, place, given, keywords = found
         recorder.inside += 1
         try:
-            direct = recorder.activation is not None and frame is recorder.activation.frame
-            node = place.node if direct else None
-            given, keywords = recorder.arguments.call(args, kwargs, node, method=False)
-            return recorder.perform(
-                f"{layer.kind}.forward", place, given, keywords, partial(call, module, *args, **kwargs), layer
-            )
+            run = partial(call, module, *args, **kwargs)
+            return recorder.perform(f"{layer.kind}.forward", place, given, keywords, run, layer)
         finally:
             recorder.inside -= 1
 
     def initialised(module: Any, *args: Any, **kwargs: Any) -> None:
         init(module, *args, **kwargs)
-        if not recorder.inside and not recorder.full:
-            built_module(recorder, module, sys._getframe(1))
+        if not idle():
+            recorder.safely(partial(built_module, recorder, module, sys._getframe(1)))
 
     torch.nn.Module.__call__, torch.nn.Module.__init__ = called, initialised
     try:
@@ -294,3 +292,16 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
         torch.nn.Module.__call__, torch.nn.Module.__init__ = call, init
         events = recorder.trace.events
         recorder.trace.entries.append(("", 0, len(events), recorder.sizes))
+
+
+def _layer_call(
+    recorder: RunRecorder, module: Any, frame: FrameType, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Layer, Place, list[Arg], dict[str, Arg]] | None:
+    """The layer that is called, where, and with what; None for what is no library module, or no watched code's."""
+    layer = layer_of(recorder, module, frame.f_locals.get("self"))
+    place = recorder.locate(frame) if layer is not None else None
+    if layer is None or place is None:
+        return None
+    direct = recorder.activation is not None and frame is recorder.activation.frame
+    given, keywords = recorder.arguments.call(args, kwargs, place.node if direct else None, method=False)
+    return layer, place, given, keywords

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from shapedoc.core.trace import Event
 from shapedoc.core.value import Int, Layer
 from shapedoc.rules import all_rules
+from shapedoc.runtime.recorder import RunRecorder
 from tests.runtime.recorded import found, recorded
 
 
@@ -193,3 +196,55 @@ def test_an_exception_is_explained_at_its_sub_expression(tmp_path: Path) -> None
     assert explanation.span.line == 4
     assert explanation.message.startswith("`torch.nn.utils.rnn.pack_padded_sequence(torch.randn(3, 7, 4), lengths, ")
     assert recorded(tmp_path, rule.good[0].code).explanation() is None
+
+
+def test_a_fault_of_the_recorder_is_not_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHAPEDOC_DEBUG", raising=False)
+
+    def broken(*given: object) -> None:
+        raise ZeroDivisionError
+
+    program = "import torch\nx = torch.randn(2, 3)\ny = torch.nn.Linear(3, 4)(x)\nb, d = y.shape\nz = y.view(b * d)\n"
+    for name in ("locate", "evaluated", "settle"):
+        with monkeypatch.context() as changed:
+            changed.setattr(RunRecorder, name, broken)
+            recording = recorded(tmp_path, program)
+        assert recording.error is None
+        assert recording.recorder.faults > 0
+
+
+def test_another_thread_is_left_alone(tmp_path: Path) -> None:
+    recording = recorded(
+        tmp_path,
+        """\
+import threading
+import torch
+
+layer = torch.nn.Linear(3, 4)
+results = []
+thread = threading.Thread(target=lambda: results.append(layer(torch.randn(2, 3))))
+thread.start()
+thread.join()
+assert results[0].shape == (2, 4)
+y = layer(torch.randn(5, 3))
+""",
+    )
+    assert recording.error is None
+    assert [e.short for e in recording.trace.events] == ["Linear", "randn", "Linear.forward"]
+
+
+def test_sizes_that_know_their_names_are_numbers_to_everybody_else(tmp_path: Path) -> None:
+    recording = recorded(
+        tmp_path,
+        """\
+import copy, json, pickle
+import torch
+
+b, d = torch.randn(2, 3).shape
+assert (b, d) == (2, 3) and isinstance(b, int) and f"{b:02d}" == "02"
+assert json.dumps([b, d]) == "[2, 3]" and type(pickle.loads(pickle.dumps(b))) is int
+assert type(copy.deepcopy(d)) is int and list(range(b)) == [0, 1] and [7, 8][b - 1] == 8
+assert str(torch.randn(b, d).shape) == "torch.Size([2, 3])" and torch.zeros(d)[b] == 0
+""",
+    )
+    assert recording.error is None
