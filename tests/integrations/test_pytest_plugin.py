@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from importlib.metadata import entry_points
 from pathlib import Path
 
 MODEL = """\
@@ -48,8 +49,10 @@ def test_error():
 def session(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "model.py").write_text(MODEL)
     (folder / "test_model.py").write_text(TESTS)
-    plugin = "shapedoc.integrations.pytest_plugin"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider", *options]
+    # Installed, the plugin is there by its entry point; in a checkout on the path it is asked for.
+    installed = any(entry.name == "shapedoc" for entry in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "shapedoc.integrations.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
