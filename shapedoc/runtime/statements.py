@@ -44,18 +44,24 @@ def _apply(
     if dims is None:
         return
     if distinct:
-        # An argument: a named size that is 1 in this call is another in the next.
-        axes = tuple(_opened(recorder, activation, a, d) for a, d in zip(axes, dims, strict=True))
+        # An argument: a batch that is one example in this call is another in the next.
+        axes = tuple(
+            _opened(recorder, activation, a, d, first=i == 0) for i, (a, d) in enumerate(zip(axes, dims, strict=True))
+        )
         value.shape = Shape(axes)
     name_axes(recorder, activation, axes, dims, distinct=distinct)
 
 
-def _opened(recorder: RunRecorder, activation: Activation, axis: Axis, stated: DimExpr) -> Axis:
+# A step of one token or one layer is often meant; of one example hardly ever.
+_BATCH = frozenset(("B", "b", "N", "n", "bs", "bsz", "batch", "batch_size", "Batch"))
+
+
+def _opened(recorder: RunRecorder, activation: Activation, axis: Axis, stated: DimExpr, *, first: bool) -> Axis:
     if axis.dim.const != 1 or axis.visible:
         return axis
     if isinstance(stated, Number):
         return Axis(axis.dim, axis.ids, True, axis.factors)
-    if not isinstance(stated, Named) or stated.broadcasts:
+    if not first or not isinstance(stated, Named) or stated.broadcasts or stated.key not in _BATCH:
         return axis
     known = activation.names.get(stated.key)
     if known is None:
