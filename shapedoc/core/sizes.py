@@ -9,7 +9,7 @@ they happen to agree is wrong. Apartness has a strength; see `Strength`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 
 from shapedoc.core.dim import ZERO, Dim, Sym
@@ -56,15 +56,21 @@ class Sizes:
         if not others:
             return
         self._shapes = {}
-        first = others[0]
-        self.bindings = {s: d for s, d in first.bindings.items() if all(o.bindings.get(s) == d for o in others[1:])}
-        self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in others[1:])}
+        first, rest = others[0], others[1:]
+        if not rest:
+            self.bindings, self.runs, self._apart = dict(first.bindings), dict(first.runs), dict(first._apart)
+            self._links = dict(first._links)
+            return
+        self.bindings = {s: d for s, d in first.bindings.items() if _agreed(s, d, rest)}
+        self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in rest)}
         self._apart = dict(first._apart)
-        for o in others[1:]:
+        for o in rest:
             for s, g in o._apart.items():
-                self._apart[s] = self._apart.get(s, frozenset()) | g
+                ours = self._apart.get(s)
+                if ours is not g:
+                    self._apart[s] = g if ours is None else ours | g
         nothing: frozenset[tuple[Run, int]] = frozenset()
-        self._links = {r: v.intersection(*(o._links.get(r, nothing) for o in others)) for r, v in first._links.items()}
+        self._links = {r: v.intersection(*[o._links.get(r, nothing) for o in rest]) for r, v in first._links.items()}
 
     def remember(self, earlier: Sizes) -> None:
         """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
@@ -396,7 +402,17 @@ class Sizes:
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
 
 
+def _agreed(sym: Sym, dim: Dim, others: Sequence[Sizes]) -> bool:
+    for other in others:
+        theirs = other.bindings.get(sym)
+        if theirs is not dim and theirs != dim:
+            return False
+    return True
+
+
 def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:
+    if a is b:
+        return True
     if a is None or len(a) != len(b):
         return False
     return all(

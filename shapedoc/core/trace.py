@@ -36,11 +36,12 @@ class Problem:
     detail: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Operand:
     """One argument: its parameter name in the op, the source text and span, the value, and its shape at that time.
 
     parts: the elements of a list or tuple that is written out, one by one; the second of `tensors` is ``tensors[1]``.
+    Never changed once built; not frozen, which would make it three times as dear to build.
     """
 
     name: str

@@ -65,6 +65,19 @@ def evaluator(kind: type) -> Callable[[Callable[..., Value]], Callable[..., Valu
 
 @evaluator(ir.Const)
 def const(m: Machine, node: ir.Const) -> Value:
+    key = (type(node.value), node.value)
+    known = _literals.get(key)
+    if known is None:
+        if len(_literals) > 10_000:
+            _literals.clear()
+        known = _literals[key] = _literal(node)
+    return known
+
+
+_literals: dict[tuple[type, object], Value] = {}
+
+
+def _literal(node: ir.Const) -> Value:
     match node.value:
         case None:
             return NoneValue()

@@ -21,9 +21,9 @@ from shapedoc.source import ir
 __all__ = ["Arg", "Recorder", "replace_tensor", "span_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Arg:
-    """An argument of a call: its value, and where it stands in the source."""
+    """An argument of a call: its value, and where it stands in the source; never changed (and not frozen, for speed)."""
 
     value: Value
     node: ir.Expr | None = None
@@ -221,13 +221,13 @@ class Recorder:
         return tuple(out)
 
     def _operand(self, name: str, value: Value, node: ir.Expr | None) -> Operand:
-        tensor = value
-        if not isinstance(value, Tensor):
-            as_tensor = getattr(value, "_tensor", None)
-            tensor = as_tensor if isinstance(as_tensor, Tensor) else value
-        shape = tensor.shape if isinstance(tensor, Tensor) else None
         span = span_of(node, self.path) if node is not None else None
-        return Operand(name, tensor, span=span, shape=shape, parts=self._parts(name, value, node))
+        if isinstance(value, Tensor):
+            return Operand(name, value, "", span, value.shape)
+        as_tensor = getattr(value, "_tensor", None)
+        if isinstance(as_tensor, Tensor):
+            return Operand(name, as_tensor, "", span, as_tensor.shape, self._parts(name, value, node))
+        return Operand(name, value, "", span, None, self._parts(name, value, node))
 
     def _parts(self, name: str, value: Value, node: ir.Expr | None) -> tuple[Operand, ...]:
         """The elements of a list that is written out."""

@@ -31,7 +31,7 @@ from shapedoc.ops.registry import LayerOp, Op, OpParam
 __all__ = ["Arguments", "Outcome", "as_tensor", "bind", "build_layer", "evaluate"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Arguments:
     """The arguments of a call; `rest` when there are others that are not known (``*args``)."""
 
@@ -40,7 +40,7 @@ class Arguments:
     rest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Outcome:
     """What an op made of a call.
 
@@ -61,14 +61,7 @@ def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: L
         return _unbound(arguments, lost.reason)
     at = OpContext(sizes, bound, line)
     try:
-        values: list[object] = []
-        variadic: list[object] = []
-        for p in op.params:
-            if p.variadic:
-                variadic = list(_several(_fit(bound[p.name], p, sizes)))
-            elif not p.keywords:
-                values.append(_fit(bound[p.name], p, sizes) if p.name in bound else p.default)
-        result = _call(op, at, values, variadic, layer)
+        result = _call(op, at, layer)
     except Lost as lost:
         return Outcome(UnknownVerdict(lost.reason, _unknown_like(bound)), bound, places)
     except Broken:
@@ -85,14 +78,24 @@ def _unbound(arguments: Arguments, reason: str) -> Outcome:
     return Outcome(UnknownVerdict(reason, Tensor(Shape.unknown())), bound, places)
 
 
-def _call(op: Op, at: OpContext, values: list[object], variadic: list[object], layer: Layer | None) -> Value:
-    first = [at] if layer is None else [at, layer]
-    plain = [p for p in op.params if not p.variadic and not p.keywords]
-    before = [v for p, v in zip(plain, values, strict=True) if not p.keyword_only]
-    named = {p.name: v for p, v in zip(plain, values, strict=True) if p.keyword_only}
-    known = {p.name for p in op.params}
-    named.update((name, value) for name, value in at.bound.items() if name not in known)
-    return op.function(*first, *before, *variadic, **named)
+def _call(op: Op, at: OpContext, layer: Layer | None) -> Value:
+    bound, sizes = at.bound, at.sizes
+    given: list[object] = [at] if layer is None else [at, layer]
+    variadic: Sequence[object] = ()
+    named: dict[str, object] = {}
+    for p in op.params:
+        if p.variadic:
+            variadic = _several(_fit(bound[p.name], p, sizes))
+        elif not p.keywords:
+            value = _fit(bound[p.name], p, sizes) if p.name in bound else p.default
+            if p.keyword_only:
+                named[p.name] = value
+            else:
+                given.append(value)
+        else:
+            known = {q.name for q in op.params}
+            named.update((name, other) for name, other in bound.items() if name not in known)
+    return op.function(*given, *variadic, **named)
 
 
 def _several(value: object) -> Sequence[object]:
@@ -156,7 +159,7 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
         raise Lost("arguments passed on with * or **")
     bound: dict[str, Value] = {}
     places: dict[str, int | str] = {}
-    given = list(arguments.positional)
+    given = arguments.positional
     position = 0
     for p in params:
         if p.variadic:
@@ -174,8 +177,8 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
             position += 1
     if position < len(given):
         raise Lost("more arguments than the op takes")
-    names = {p.name for p in params}
     extra: dict[str, Value] = {}
+    names = {p.name for p in params} if arguments.keywords else frozenset[str]()
     for name, value in arguments.keywords.items():
         target = name if name in names else _ALIASES.get(name, "")
         if target not in names:
@@ -189,9 +192,11 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
         bound[target] = value
         places[target] = name
     for p in params:
-        if p.required and p.name not in bound:
+        if p.name not in bound and p.required:
             raise Lost(f"argument `{p.name}` missing")
-    return {p.name: bound[p.name] for p in params if p.name in bound} | extra, places
+    if arguments.keywords:
+        bound = {p.name: bound[p.name] for p in params if p.name in bound} | extra
+    return bound, places
 
 
 # ``*dims: int`` takes what ``dims: Ints`` takes.
@@ -213,6 +218,8 @@ _IGNORED = frozenset(
 
 def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
     """A value as the op's annotation wants it; raises Lost."""
+    if value.__class__ is Tensor and param.needs == "Tensor":
+        return value
     needs, _, optional = param.needs.partition(" | ")
     if param.variadic:
         needs = _SEVERAL.get(needs, needs)

@@ -82,7 +82,7 @@ _MODULES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OpParam:
     """One parameter: its name, what it needs (the annotation), its default, and which kind of parameter it is.
 

@@ -20,17 +20,29 @@ class Parameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Signature:
-    """A function: its name with those of its classes, its parameters, and every name that its body reads."""
+    """A function: its name with those of its classes, and its parameters."""
 
     name: str
     parameters: tuple[Parameter, ...]
-    reads: frozenset[str]
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Every name that its body reads."""
+        return _reads(self)
 
     def ignored(self) -> tuple[Parameter, ...]:
         """The parameters that the body never reads."""
-        return tuple(p for p in self.parameters if p.name not in self.reads)
+        reads = self.reads
+        return tuple(p for p in self.parameters if p.name not in reads)
+
+
+@lru_cache(maxsize=256)
+def _reads(signature: Signature) -> frozenset[str]:
+    names = (n for part in signature.node.body for n in ast.walk(part) if isinstance(n, ast.Name))
+    return frozenset(n.id for n in names if not isinstance(n.ctx, ast.Store))
 
 
 @lru_cache(maxsize=2)
@@ -61,12 +73,7 @@ def _all(node: ast.AST, prefix: str, lines: list[str]) -> Iterator[Signature]:
 
 def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str, lines: list[str]) -> Signature:
     given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    reads = {n.id for part in node.body for n in ast.walk(part) if isinstance(n, ast.Name) and not _is_stored(n)}
-    return Signature(f"{prefix}{node.name}", tuple(Parameter(a.arg, _span(a, lines)) for a in given), frozenset(reads))
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
+    return Signature(f"{prefix}{node.name}", tuple(Parameter(a.arg, _span(a, lines)) for a in given), node)
 
 
 def _span(arg: ast.arg, lines: list[str]) -> Span:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from shapedoc.source.ir import Import
 
@@ -91,6 +92,7 @@ def resolve_import(node: Import) -> dict[str, str]:
     return bound
 
 
+@lru_cache(maxsize=8192)
 def canonical(qualified: str) -> str:
     """The documented spelling of a qualified name; one that is no re-export comes back as it is.
 

@@ -36,6 +36,8 @@ class ModuleContracts:
         self._unreadable: list[Unreadable] = []
         self._annotated = False
         self._binder: Binder | None = None
+        self._params: dict[int, tuple[FunctionDef, dict[str, list[StatedShape]]]] = {}
+        self._returns: dict[int, tuple[FunctionDef, list[Bound]]] = {}
         self._read_comments(module.comments)
 
     # -- statements
@@ -46,8 +48,9 @@ class ModuleContracts:
         The name is that of a target (``x``, ``self.w``), or of a variable set inside a compound statement; "" is the
         value of a ``return``, of an expression, or of what is assigned to ``x[i]``.
         """
-        found = self._binder.after.get(id(stmt), _NOTHING) if self._binder is not None else _NOTHING
-        if isinstance(stmt, Assign) and stmt.annotation is not None:
+        binder = self._binder
+        found = binder.after.get(id(stmt), _NOTHING) if binder is not None else _NOTHING
+        if stmt.__class__ is Assign and stmt.annotation is not None:
             names = target_names(stmt)
             if names:
                 return [*found, *read_annotation(stmt.annotation, names[0])[0]]
@@ -81,6 +84,12 @@ class ModuleContracts:
 
     def params(self, function: FunctionDef) -> dict[str, list[StatedShape]]:
         """What is said of parameters: annotations, comments, the docstrings of the function and of its class."""
+        known = self._params.get(id(function))
+        if known is None:
+            known = self._params[id(function)] = function, self._read_params(function)
+        return known[1]
+
+    def _read_params(self, function: FunctionDef) -> dict[str, list[StatedShape]]:
         found: dict[str, list[StatedShape]] = {}
         for param in function.params:
             if param.annotation is not None:
@@ -102,6 +111,12 @@ class ModuleContracts:
 
     def returns(self, function: FunctionDef) -> list[Bound]:
         """What is said of the returned value, or of its components by their index."""
+        known = self._returns.get(id(function))
+        if known is None:
+            known = self._returns[id(function)] = function, self._read_returns(function)
+        return known[1]
+
+    def _read_returns(self, function: FunctionDef) -> list[Bound]:
         found: list[Bound] = []
         if function.returns is not None:
             found.extend(read_annotation(function.returns)[0])
