@@ -10,6 +10,7 @@ from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding
 from shapedoc.core.statistics import Understanding
 from shapedoc.core.text import split_lines
+from shapedoc.engine.depth import room_to_nest
 from shapedoc.engine.elsewhere import Comment
 from shapedoc.engine.faults import internal_error
 from shapedoc.engine.own import reads_like_python_2, syntax_error
@@ -95,7 +96,8 @@ def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examin
     from shapedoc.engine.analysis import analyse
 
     try:
-        analysis = analyse(pending.path, pending.text, settings)
+        with room_to_nest():
+            analysis = analyse(pending.path, pending.text, settings)
     except Exception as problem:
         if os.environ.get("SHAPEDOC_DEBUG"):
             raise

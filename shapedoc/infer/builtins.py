@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import (
@@ -99,7 +100,7 @@ def _truncate(m: Machine, value: Float, node: Node) -> Value:
     if not value.powers:
         finite = value.value is not None and abs(value.value) < 1e15
         return Int(Dim.of(int(value.value or 0))) if finite else m.fresh_int()
-    if all(e == int(e) for _, e in value.powers) and value.value is not None:
+    if all(e == int(e) for _, e in value.powers) and value.value is not None and isfinite(value.value):
         above, below = Dim.of(1), Dim.of(1)
         for dim, exponent in value.powers:
             for _ in range(abs(int(exponent))):

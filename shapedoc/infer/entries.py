@@ -77,7 +77,7 @@ class Walk:
         for statement in body:
             try:
                 m.run([statement])
-            except Budget:
+            except (Budget, RecursionError):
                 m.steps = 0
                 continue
         m.doubt(start)
@@ -136,7 +136,7 @@ class Walk:
         if builder is not None and isinstance(builder[0], Function):
             args = parameters(m, builder[0], {}, size=m.sources.constructor, skip=1)
             args.update({name: Arg(value) for name, value in chosen.items()})
-            with suppress(Budget):
+            with suppress(Budget, RecursionError):
                 args.update(modules_given(m, builder[0], (cls,)))
                 calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
         m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
@@ -187,7 +187,7 @@ class Walk:
             m.frames = [Frame("", m.globals, {})]
             try:
                 run(symbols)
-            except Budget:
+            except (Budget, RecursionError):
                 break
             finally:
                 m.take_back(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isfinite
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.sizes import Kind, Sizes
@@ -94,6 +95,8 @@ def _times(a: Float, b: Float, sign: int) -> tuple[tuple[Dim, Fraction], ...]:
 
 def _power(a: Float, b: Float) -> Float:
     if not (a.known and b.known) or b.powers or b.value is None or a.value is None:
+        return Float()
+    if not isfinite(b.value):
         return Float()
     exponent = Fraction(b.value).limit_denominator(64)
     try:

@@ -23,7 +23,7 @@ __all__ = ["Arg", "Recorder", "replace_tensor", "span_of"]
 
 @dataclass(slots=True, eq=False)
 class Arg:
-    """An argument of a call: its value, and where it stands in the source; never changed (and not frozen, for speed)."""
+    """An argument of a call: its value, and where it stands in the source. Never changed; not frozen, for speed."""
 
     value: Value
     node: ir.Expr | None = None

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shapedoc.core.shape import Shape
+from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Choice, Container, Instance, Symbolic
 
-__all__ = ["brings_nothing", "same_shape"]
+__all__ = ["brings_nothing"]
 
 
 def brings_nothing(m: Machine, element: Value, following: Value, before: Mapping[str, Value], mark: int) -> bool:
@@ -54,21 +54,20 @@ def _same(m: Machine, earlier: Value, value: Value) -> bool:
         earlier = earlier.as_tensor()
     match earlier, value:
         case Tensor(), Tensor():
-            return earlier.kind == value.kind and same_shape(m, earlier, value)
+            return earlier.kind in ("", value.kind) and _same_shape(m, earlier, value)
         case Int(), Int():
             return m.sizes.resolve(earlier.dim) == m.sizes.resolve(value.dim)
     return False
 
 
-def same_shape(m: Machine, one: Tensor, other: Tensor) -> bool:
+def _same_shape(m: Machine, one: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes, as far as anything is known of them."""
     a, b = m.sizes.shape(one.shape), m.sizes.shape(other.shape)
-    return _unknown(a) and _unknown(b) if a.rank is None or b.rank is None else _sizes(a) == _sizes(b)
+    return len(a.items) == len(b.items) and all(map(_same_item, a.items, b.items))
 
 
-def _unknown(shape: Shape) -> bool:
-    return len(shape.items) == 1 and shape.rank is None
-
-
-def _sizes(shape: Shape) -> list[object]:
-    return [axis.dim for axis in shape.axes]
+def _same_item(a: Axis | Run, b: Axis | Run) -> bool:
+    """Whether two axes have one size, or neither number of axes is known."""
+    if isinstance(a, Axis) and isinstance(b, Axis):
+        return a.dim == b.dim
+    return isinstance(a, Run) and isinstance(b, Run)

@@ -71,3 +71,8 @@ def test_what_is_not_known_stays_unknown() -> None:
     assert arithmetic("*", Float(), Int(D), Sizes()) == Float()
     assert negate(Float()) == Float()
     assert as_float(Int(Dim.of(4))) == Float(4.0, known=True)
+
+
+def test_what_is_not_finite_is_no_exponent() -> None:
+    for number in (float("inf"), float("-inf"), float("nan")):
+        assert arithmetic("**", as_float(Int(D)), Float(number, known=True), Sizes()) == Float()
