@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 __all__ = ["collecting_seldom"]
 
-# Objects made and not freed since the last look: some 30 MB.
-_DUE = 250_000
+# Objects made and not freed since the last look: some 100 MB.
+_DUE = 1_000_000
 
 
 @contextmanager
