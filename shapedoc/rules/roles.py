@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.attention import score_of
-from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.softmaxes import both_ways, holds, softmaxes
 from shapedoc.rules.weights import uses
@@ -66,6 +66,14 @@ def projection(g: Graph, value: Value | None) -> Event | None:
     return made if made is not None and made.short in _MAPS else None
 
 
+def _passes(event: Event) -> bool:
+    """Whether a tensor is mapped or laid out by an event: also by a product with a matrix of the model's own."""
+    if event.short in PRODUCTS:
+        learned = [isinstance(o.value, Tensor) and o.value.learned for o in tensor_operands(event)]
+        return len(learned) == 2 and any(learned)
+    return event.short in _PASSES
+
+
 def leaves(g: Graph, value: Value | None) -> frozenset[int]:
     """The tensors that a sequence is made of by maps, norms and sums: indices of events, inputs by negative uid."""
     found: set[int] = set()
@@ -77,7 +85,7 @@ def leaves(g: Graph, value: Value | None) -> frozenset[int]:
             continue
         seen.add(current.uid)
         event = g.producer(current)
-        inner = tensor_operands(event) if event is not None and event.short in _PASSES else []
+        inner = tensor_operands(event) if event is not None and _passes(event) else []
         if event is None:
             found.add(-current.uid)
         elif inner:

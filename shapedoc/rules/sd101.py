@@ -23,6 +23,7 @@ from shapedoc.rules.diagonals import diagonal_read
 from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
+from shapedoc.rules.sd408 import called_at, mixed
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -73,6 +74,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         severity = severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
             continue
+        if called_at(event) in mixed(trace):
+            continue  # values of another sequence than the keys
         if problem.kind == "mismatched-batch" and any(p.kind == "mismatched-product" for p in event.problems):
             continue  # one fault, said once
         product = _read(trace, *clearest(trace, event, problem), severity)

@@ -40,8 +40,7 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
     first, second = pair.first, pair.second
     severity: Severity = "error" if pair.fed_back else "warning"
     if not first.given and not second.given:
-        place = _step_span(first, second) or second.event.span
-        yield _found(trace, second, place, "no state goes into", "starts from zero", severity, ())
+        yield _found(trace, second, second.event.span, "no state goes into", "starts from zero", severity, ())
         return
     made = {s.key for s in second.hidden if s.kind == "cell"}
     if first.event.index in made or any(s.kind == "unknown" for s in first.hidden | second.hidden):

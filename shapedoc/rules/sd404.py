@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
@@ -20,6 +21,7 @@ __all__ = ["RULE"]
 _FILLS = names("masked_fill where masked_scatter")
 _AGAIN = names("softmax Softmax.forward normalize log_softmax")
 _LOW = -1e3
+_MASKS = re.compile(r"mask|(?<![a-z])(?:keep|pad|padding|valid)(?![a-z])")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -78,9 +80,9 @@ def _number(value: Value) -> float | None:
 def _is_mask(g: Graph, operand: Operand) -> bool:
     """A factor of truth values, or one that is called a mask; no dropout, no choice of heads."""
     text = f"{text_of(g.trace, operand)} {operand.value.name if isinstance(operand.value, Tensor) else ''}".lower()
-    if "drop" in text or "head" in text:
+    if "drop" in text or "head" in text or "prob" in text:
         return False
-    return is_mask(g, operand) or "mask" in text
+    return is_mask(g, operand) or _MASKS.search(text) is not None
 
 
 def _along(softmax: Softmax, user: Event, mask: Operand) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Layer, Tensor
+from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
 from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, label, named
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "called_at", "mixed"]
 
 _MAPS = names("Linear.forward linear")
 _OUT = SHAPING | names("Linear.forward Dropout.forward dropout LayerNorm.forward mul")
@@ -87,22 +89,69 @@ def _name(trace: Trace, event: Event) -> str:
 
 def _other_sequence(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
     """Values that come from the sequence of the queries, while the keys come from another one."""
-    query, key, value = (leaves(g, o.value) for o in (found.query, found.key, found.value))
-    if not query or not key or not value or key & value or key & query or not value & query:
-        return
-    if key & ancestry(g, found.value.value) or value & ancestry(g, found.key.value):
+    if found.context.index not in _mixed_events(trace):
         return
     values, keys = named(trace, found.value), named(trace, found.key)
     yield _report(
         trace,
         found.context,
-        found.value.span,
+        _given_twice(g, found) or found.value.span,
         f"the values {values} are of the queries' sequence, the keys {keys} of another one",
         values,
         label(found.key.span, f"the keys are made from {keys}") + label(found.query.span, "the queries"),
         "a weight belongs to a key: it weighs the value at the same place of the same sequence",
         f"take the values from the sequence of the keys: `{keys}`",
     )
+
+
+def _is_mixed(g: Graph, found: Roles) -> bool:
+    query, key, value = (leaves(g, o.value) for o in (found.query, found.key, found.value))
+    if not query or not key or not value or key & value or key & query or not value & query:
+        return False
+    return not (key & ancestry(g, found.value.value) or value & ancestry(g, found.key.value))
+
+
+@lru_cache(maxsize=2)
+def _mixed_events(trace: Trace) -> frozenset[int]:
+    g = graph(trace)
+    return frozenset(found.context.index for found in roles(trace) if found.sure and _is_mixed(g, found))
+
+
+def _given_twice(g: Graph, found: Roles) -> Span | None:
+    """Where one sequence was taken for the queries and for the values: a call that was given it twice, or a map."""
+    asked = {e.index for e in _chain(g, found.query.value)}
+    chain = list(_chain(g, found.value.value))
+    place = next((i for i, e in enumerate(chain) if e.index in asked), len(chain))
+    common = chain[place] if place < len(chain) else None
+    calls = found.context.calls
+    ours = {c.id for c in common.calls} if common is not None else {c.id for c in calls[:1]}
+    inner = next((c for c in calls if c.id not in ours), None)
+    elsewhere = [e for e in twins(g.trace, found.context) if e.index not in _mixed_events(g.trace)]
+    if inner is not None and elsewhere:
+        return inner.span if inner.span.line and not inner.span.path else None
+    return chain[place - 1].span if place and not chain[place - 1].span.path else None
+
+
+def _chain(g: Graph, value: Value | None) -> Iterator[Event]:
+    """What a tensor was mapped and laid out from, the last first."""
+    event = g.producer(value)
+    for _ in range(200):
+        if event is None:
+            return
+        yield event
+        given = (o.value for o in tensor_operands(event))
+        event = g.producer(next((v for v in given if isinstance(v, Tensor) and not v.learned), None))
+
+
+@lru_cache(maxsize=2)
+def mixed(trace: Trace) -> frozenset[tuple[Span, ...]]:
+    """The products of weights with values of another sequence: whatever else is wrong with them follows from that."""
+    return frozenset(called_at(trace.events[index]) for index in _mixed_events(trace))
+
+
+def called_at(event: Event) -> tuple[Span, ...]:
+    """An operation, and the last two calls that led to it."""
+    return (event.span, *(call.span for call in event.calls[-2:]))
 
 
 def _exchanged(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
