@@ -135,7 +135,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stated:
-    """A shape that the author states of a value, and whether it agreed with the inferred one."""
+    """A shape that the author states of a value, and whether it agreed with the inferred one.
+
+    permuted: a size that it names is there, at another place.
+    """
 
     span: Span
     name: str
@@ -144,6 +147,7 @@ class Stated:
     inferred: str
     verdict: Sameness
     rank_differs: bool = False
+    permuted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from shapedoc.core.shape import Axis, Run
+from shapedoc.core.trace import Stated
 from shapedoc.core.value import Int, Tensor, Value
 from shapedoc.infer.attributes import size_at
-from shapedoc.infer.machine import Machine
+from shapedoc.infer.machine import Machine, span_of
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_assert
@@ -20,7 +21,7 @@ def assume(m: Machine, test: ir.Expr) -> None:
             case RankIs(tensor=tensor, ranks=(rank,)):
                 _rank(m, _tensor(m, tensor), rank)
             case ShapeIs(tensor=tensor, dims=dims, start=0, open_end=False):
-                _shape(m, _tensor(m, tensor), dims)
+                _shape(m, _tensor(m, tensor), dims, tensor)
             case AxisIs(tensor=tensor, axis=axis, size=size):
                 value = _tensor(m, tensor)
                 if value is not None:
@@ -49,14 +50,31 @@ def _rank(m: Machine, tensor: Tensor | None, rank: int) -> None:
         m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
 
 
-def _shape(m: Machine, tensor: Tensor | None, dims: tuple[ir.Expr, ...]) -> None:
+def _shape(m: Machine, tensor: Tensor | None, dims: tuple[ir.Expr, ...], node: ir.Expr) -> None:
     if tensor is None or any(isinstance(d, ir.Starred) for d in dims):
         return
     _rank(m, tensor, len(dims))
     shape = m.sizes.shape(tensor.shape)
     if shape.rank == len(dims):
         for axis, dim in zip(shape.axes, dims, strict=True):
-            _same(m, Int(axis.dim), m.eval(dim))
+            size = m.eval(dim)
+            if not _disagrees(m, tensor, axis, size, node):
+                _same(m, Int(axis.dim), size)
+
+
+def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Expr) -> bool:
+    """Whether the assert certainly fails; it is recorded as a statement that is wrong."""
+    if not isinstance(size, Int):
+        return False
+    verdict = m.sizes.compare(axis.dim, size.dim)
+    if not verdict.wrong:
+        return False
+    if not m.path:
+        span = span_of(node)
+        name = tensor.name or m.trace.source(span)
+        inferred, text = m.sizes.show_shape(tensor.shape), f"{m.sizes.show(size.dim)} at an axis"
+        m.trace.stated.append(Stated(span, name, text, "assert", inferred, verdict))
+    return True
 
 
 def _same(m: Machine, left: Value, right: Value) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
@@ -182,9 +182,21 @@ class Statements:
             verdict = (
                 m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
             )
+            permuted = verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
+            if permuted and verdict.kind is not Kind.NEVER:
+                verdict = Sameness(Kind.ONLY_IF, Strength.STRONG, verdict.when)
             if verdict.wrong:
-                self._disagree(m, value, stated, name, verdict, rank=False)
+                self._disagree(m, value, stated, name, verdict, rank=False, permuted=permuted)
                 return
+
+    def _is_elsewhere(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], dim: DimExpr, known: Dim) -> bool:
+        """Whether the size that is stated of one axis is that of another one, of which it is not stated."""
+        wanted = m.sizes.resolve(known)
+        if not wanted.syms or not isinstance(dim, Named):
+            return False
+        places = [i for i, axis in enumerate(shape.axes) if m.sizes.resolve(axis.dim) == wanted]
+        said = [i for i, d in enumerate(dims) if isinstance(d, Named) and d.key == dim.key]
+        return len(places) == len(said) == 1 and places != said
 
     @staticmethod
     def _named(m: Machine, dim: Dim, stated: Named) -> Dim:
@@ -219,13 +231,23 @@ class Statements:
         return to_dim(dim, lookup, lambda a, b: m.sizes.floordiv(a, b, owner=m.function))
 
     @staticmethod
-    def _disagree(m: Machine, value: Tensor, stated: StatedShape, name: str, verdict: Sameness, *, rank: bool) -> None:
+    def _disagree(
+        m: Machine,
+        value: Tensor,
+        stated: StatedShape,
+        name: str,
+        verdict: Sameness,
+        *,
+        rank: bool,
+        permuted: bool = False,
+    ) -> None:
         if stated.sure and stated.form not in _READ_BY_PROGRAMS:
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided:
             return
         inferred = m.sizes.show_shape(value.shape)
-        m.trace.stated.append(Stated(Span(*stated.span), name, str(stated), stated.form, inferred, verdict, rank))
+        span, text = Span(*stated.span), str(stated)
+        m.trace.stated.append(Stated(span, name, text, stated.form, inferred, verdict, rank, permuted))
 
 
 def _checked(call: ir.Expr) -> ir.Expr | None:

@@ -33,7 +33,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         if severity is None or (stated.span, stated.name) in seen or _follows(trace, stated):
             continue
         seen.add((stated.span, stated.name))
-        yield _found(trace, stated, severity if stated.rank_differs or stated.form in _STRICT else "note")
+        yield _found(
+            trace, stated, severity if stated.rank_differs or stated.permuted or stated.form in _STRICT else "note"
+        )
 
 
 def _follows(trace: Trace, stated: Stated) -> bool:
