@@ -64,8 +64,8 @@ def _shape(m: Machine, tensor: Tensor | None, dims: tuple[ir.Expr, ...], node: i
 
 def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Expr) -> bool:
     """Whether the assert certainly fails; it is recorded as a statement that is wrong."""
-    if not isinstance(size, Int):
-        return False
+    if not isinstance(size, Int) or tensor.learned:
+        return False  # a parameter may have been put in the place of another
     verdict = m.sizes.compare(axis.dim, size.dim)
     if not verdict.wrong:
         return False

@@ -182,7 +182,8 @@ class Statements:
             verdict = (
                 m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
             )
-            permuted = verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
+            said = stated.form not in ("docstring", "suffix")
+            permuted = said and verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
             if permuted and verdict.kind is not Kind.NEVER:
                 verdict = Sameness(Kind.ONLY_IF, Strength.STRONG, verdict.when)
             if verdict.wrong:

@@ -11,8 +11,8 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, SliceValue, Value
 from shapedoc.rules.caches import Join, grown, joins, key_join
-from shapedoc.rules.contractions import literal
-from shapedoc.rules.flow import SHAPING, axis_at, graph, shape_at
+from shapedoc.rules.contractions import PRODUCTS, literal
+from shapedoc.rules.flow import KEEPS, SHAPING, axis_at, graph, shape_at
 from shapedoc.rules.positions import from_zero
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import is_axis, softmaxes
@@ -141,7 +141,10 @@ def _positions(trace: Trace) -> Iterator[Finding]:
 
 def _attended(trace: Trace, join: Join) -> bool:
     """Whether what was joined are the keys of an attention: the axis that grows is normalised."""
-    axes = grown(trace, join)
+    g, axes = graph(trace), grown(trace, join)
+    used = {e.short for e in g.forward(join.event, lambda e: e.short in KEEPS)}
+    if not used & (PRODUCTS | {"scaled_dot_product_attention"}):
+        return False  # tokens that are read anew, all of them
     if any(s.axis is not None and is_axis(s.axis, a) for s in softmaxes(trace) for a in axes):
         return True
     fused = (e for e in trace.events if e.short == "scaled_dot_product_attention")

@@ -213,6 +213,63 @@ class Model(nn.Module):
         notes, last = self.run(self.table(words))
         return self.score(last[-1], notes)
 """,
+    "values of the asking sequence, in a call": """\
+class Look(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.a, self.b, self.v, self.c = nn.Linear(c, c), nn.Linear(c, c), nn.Linear(c, c), c
+
+    def forward(self, one, two, three):
+        q, k, v = self.a(one), self.b(two), self.v(three)
+        w = (q @ k.transpose(1, 2) / math.sqrt(self.c)).softmax(-1)
+        return w @ v
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.own, self.other, self.norm = Look(c), Look(c), nn.LayerNorm(c)
+
+    def forward(self, x, notes):
+        (N, L, c), (N, M, c) = x.shape, notes.shape
+        x = self.norm(x + self.own(x, x, x))
+        return x + self.other(x, notes, x)  # <- SD408
+""",
+    "values of the asking sequence, through a matrix of heads": """\
+class Heads(nn.Module):
+    def __init__(self, n, c, d):
+        super().__init__()
+        self.a = nn.Parameter(torch.randn(n, c, d))
+        self.b = nn.Parameter(torch.randn(n, c, d))
+        self.v = nn.Parameter(torch.randn(n, c, d))
+
+    def forward(self, x, notes):
+        q = torch.einsum("bic,hcd->bhid", x, self.a)
+        k = torch.einsum("bjc,hcd->bhjd", notes, self.b)
+        v = torch.einsum("bjc,hcd->bhjd", x, self.v)  # <- SD408
+        w = (torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(q.size(-1))).softmax(-1)
+        return torch.einsum("bhij,bhjd->bhid", w, v)
+""",
+    "weights times what is called the words to keep": """\
+class Weigh(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.turn = nn.Linear(c, c)
+
+    def forward(self, state, notes, keep):
+        N, L, c = notes.shape
+        w = torch.bmm(notes, self.turn(state).unsqueeze(2)).squeeze(2).softmax(-1)
+        w = w * keep  # <- SD404
+        return torch.bmm(w.unsqueeze(1), notes).squeeze(1)
+
+
+def run(weigh, state, notes, words):
+    N, L = words.shape
+    return weigh(state, notes, words.ne(0))
+
+
+run(Weigh(4), torch.randn(2, 4), torch.randn(2, 5, 4), torch.zeros(2, 5, dtype=torch.long))
+""",
     "a stale query of a decoder that is fed what it said": """\
 class Feed(nn.Module):
     def __init__(self, e, h):

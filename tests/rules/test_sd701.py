@@ -27,11 +27,30 @@ class Pool(nn.Module):
         pooled = states.mean(dim=1)  # (B, T, hidden)  # <- SD701
         return pooled
 """,
-    "a comment in which one letter stands for two sizes": """
+    "a comment with two sizes at each other's place": """
 def project(x, w):
     B, T, D = x.shape
-    y = x.transpose(1, 2)  # (B, T, D)  # <- note SD701
+    y = x.transpose(1, 2)  # (B, T, D)  # <- SD701
     return y
+""",
+    "a comment with one size at another place, beside names of its own": """
+def heads(x, count):
+    B, T, D = x.shape
+    y = x.view(B, T, count, D // count).transpose(1, 2)  # (B, T, nh, hs)  # <- SD701
+    return y
+""",
+    "an assert that fails": """
+class Mix(nn.Module):
+    def __init__(self, near, far):
+        super().__init__()
+        self.turn = nn.Linear(far, near)
+
+    def forward(self, notes):
+        mixed = self.turn(notes)
+        assert mixed.shape == (notes.size(0), notes.size(1), notes.size(2))  # <- SD701
+        return mixed
+
+Mix(3, 5)(torch.randn(2, 4, 5))
 """,
 }
 

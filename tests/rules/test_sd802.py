@@ -123,6 +123,23 @@ class Writer(nn.Module):
         k, v = torch.cat([old_k, self.b(x)], dim=1), torch.cat([old_v, self.v(x)], dim=1)
         return F.scaled_dot_product_attention(self.a(x), k, v), k, v
 """,
+    "tokens that are read anew with every word": """
+class Writer(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.table, self.place, self.say = nn.Embedding(n, c), nn.Embedding(64, c), nn.Linear(c, n)
+
+    def forward(self, words):
+        x = self.table(words) + self.place(torch.arange(words.size(1)))
+        s = (x @ x.transpose(1, 2)).softmax(-1)
+        return self.say(s @ x)
+
+    def write(self, words, count):
+        for _ in range(count):
+            word = torch.multinomial(self(words)[:, -1].softmax(-1), 1)
+            words = torch.cat((words, word), dim=1)
+        return words
+""",
     "positions as further features": """
 class Reader(nn.Module):
     def __init__(self, n, c):
