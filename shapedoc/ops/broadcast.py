@@ -45,6 +45,13 @@ def broadcast_shapes(
         return Shape((*head, a.items[len(head)], *tail))
     if a.run is None:
         a, b, left, right = b, a, right, left
+    if _asks_for_more(a, b):
+        # A leading 1 that was asked for is there to be stretched: the other operand has an axis at its place.
+        run = a.items[a.run or 0]
+        assert isinstance(run, Run)
+        missing = tuple(at.fresh() for _ in range(len(b.items) - len(a.axes)))
+        at.sizes.bind_run(run, (Run(run.name), *missing) if not a.prefix else (*missing, Run(run.name)))
+        a = at.sizes.shape(a)
     if _starts_alike(a, b):
         # An axis that is the first of both lines up with itself only where both have as many axes.
         run = a.items[a.run or 0]
@@ -65,11 +72,19 @@ def broadcast_shapes(
     return Shape((Run(), *loose, *merged))
 
 
+def _asks_for_more(a: Shape, b: Shape) -> bool:
+    """Whether `b`, of known rank, begins with a 1 that was asked for, and `a` is not known to have as many axes."""
+    return (
+        b.run is None and bool(b.axes) and b.axes[0].visible and b.axes[0].dim.const == 1 and len(a.axes) < len(b.axes)
+    )
+
+
 def _starts_alike(a: Shape, b: Shape) -> bool:
     """Whether `a`, of unknown rank, begins with the axis that `b`, of known rank, begins with; it must have a name."""
     if b.run is not None or not a.prefix or not b.axes or len(b.axes) < len(a.axes):
         return False
-    return a.prefix[0].dim.named and a.prefix[0].same(b.axes[0])
+    first = a.prefix[0].dim
+    return (first.named and a.prefix[0].same(b.axes[0])) or (bool(first.syms) and first == b.axes[0].dim)
 
 
 def _same_run(a: Shape, b: Shape) -> bool:

@@ -168,7 +168,7 @@ def _check_masks(at: OpContext, heads: Heads, placed: _Placed, masks: Masks, wei
         at.conflict("mismatched-mask", [attention], why="causal")
     # With the hint alone torch builds the mask itself and never looks at the one that was passed.
     hinted = masks.causal is not False and masks.padding is None and weights.need is not True
-    if masks.attention is not None and not hinted:
+    if masks.attention is not None and not hinted and not _is_of_batch(at, masks.attention, placed):
         two = (placed.queries, placed.keys)
         many = at.axis(heads.heads if placed.batch is None else heads.heads * placed.batch.dim)
         rank = at.shape(masks.attention).rank
@@ -176,6 +176,14 @@ def _check_masks(at: OpContext, heads: Heads, placed: _Placed, masks: Masks, wei
     if masks.padding is not None:
         wanted = (placed.keys,) if placed.batch is None else (placed.batch, placed.keys)
         _fits(at, masks.padding, padding, wanted, (len(wanted),))
+
+
+def _is_of_batch(at: OpContext, mask: Tensor, placed: _Placed) -> bool:
+    """Whether a mask is as long as the axis that is taken for the batch: it says nothing of the other one's size."""
+    if placed.batch is None or not placed.batch.dim.syms or placed.queries.dim.named:
+        return False
+    shape = at.shape(mask)
+    return shape.rank == 2 and all(axis.dim == placed.batch.dim for axis in shape.axes)
 
 
 def _fits(at: OpContext, mask: Tensor, name: str, wanted: tuple[Axis, ...], ranks: tuple[int, ...]) -> None:

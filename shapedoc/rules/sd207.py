@@ -14,6 +14,7 @@ from shapedoc.core.value import Int, Seq, Tensor
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.elementwise import shallowest
 from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.layouts import evidence, layouts
 from shapedoc.rules.positions import counting, is_positions
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import softmaxes
@@ -39,7 +40,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for meeting in shallowest(trace, "SD207"):
         time = meeting.high_shape.axes[meeting.home] if meeting.home is not None else None
         found = _Sum(meeting.event, meeting.low, meeting.high, meeting.other, time, "")
-        if meeting.event.span not in seen:
+        if meeting.event.span not in seen and not _is_doubted(trace, found):
             seen.add(meeting.event.span)
             yield _found(trace, found)
     for event in sorted(trace.events, key=lambda e: len(e.calls)):
@@ -48,10 +49,16 @@ def check(trace: Trace) -> Iterator[Finding]:
         operands = tensor_operands(event)
         for positions, sequence in (operands, operands[::-1]) if len(operands) == 2 else ():
             total = _added(trace, event, positions, sequence)
-            if total is not None:
+            if total is not None and not _is_doubted(trace, total):
                 seen.add(event.span)
                 yield _found(trace, total)
                 break
+
+
+def _is_doubted(trace: Trace, total: _Sum) -> bool:
+    """Whether it is the module which takes that axis for the batch that is wrong, by more than the positions: SD602."""
+    doubted = (layout for layout in layouts(trace) if layout.batch.same(total.along))
+    return any(sum(e.weight for e in evidence(trace, layout)) >= 2 for layout in doubted)
 
 
 def _added(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> _Sum | None:

@@ -150,7 +150,9 @@ def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Findi
     if not isinstance(cut.lower, NoneValue) or not isinstance(cut.step, NoneValue) or not isinstance(upper, Int):
         return
     layers = event.sizes.resolve(count.dim)
-    if event.sizes.compare(upper.dim, layers).kind is not Kind.ALWAYS or _is_bridge(g, event):
+    number = event.sizes.resolve(upper.dim).value
+    alike = number is not None and number == layers.value  # the layers of a decoder that is built alike
+    if not (alike or event.sizes.compare(upper.dim, layers).kind is Kind.ALWAYS) or _is_bridge(g, event):
         return
     name, shown = part.tensor.name or "h_n", event.sizes.show(layers)
     one = layers.value == 1
