@@ -164,6 +164,7 @@ class Trace:
     """All events of one analysis of one file, from every entry (a class by itself, driver code, a function).
 
     entries: for each entry, its name and the range of events it covers. sizes: what was known at the end of each.
+    aliases: where a tensor (its uid) that has a name was given another one, as it is (``hidden = last``).
     """
 
     path: str
@@ -174,6 +175,7 @@ class Trace:
     unreadable: list[Unreadable] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
+    aliases: dict[int, Span] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

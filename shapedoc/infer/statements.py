@@ -58,6 +58,8 @@ def assignment(m: Machine, node: ir.Assign) -> Signal:
             m.frame.variables.setdefault(node.targets[0].id, Unknown("declared, not set"))
         return ""
     value = m.eval(node.value)
+    if isinstance(node.value, ir.Name) and isinstance(value, Tensor) and not m.path:
+        m.trace.aliases.setdefault(value.uid, span_of(node.value))
     for target in node.targets:
         value = _named_literal(m, target, node.value, value)
         assign(m, target, value)

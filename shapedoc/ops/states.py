@@ -45,11 +45,13 @@ class Stack:
 
     def first_axis(self, at: OpContext) -> Axis:
         """The first axis of a state: every layer with its directions inside."""
-        if self.directions is None:
-            return at.fresh()
+        axis = at.fresh()
         if self.directions == 1:
-            return at.axis(self.layers)
-        return Axis(2 * self.layers, factors=(at.axis(self.layers), at.axis(2)))
+            axis = at.axis(self.layers)
+        elif self.directions == 2:
+            axis = Axis(2 * self.layers, factors=(at.axis(self.layers), at.axis(2)))
+        at.sizes.mark(axis, "layers", at.line)
+        return axis
 
 
 def stack_of(at: OpContext, layer: Layer) -> Stack:

@@ -26,6 +26,7 @@ __all__ = [
     "clearest",
     "constructed",
     "faulty_call",
+    "handed_in",
     "is_constant",
     "laid_out",
     "layer_of",
@@ -295,6 +296,16 @@ def outside(trace: Trace, event: Event, operand: Operand | None, call: Call) -> 
             return made
         made = g.main_source(made)
     return None
+
+
+def handed_in(trace: Trace, event: Event, operand: Operand | None) -> Call | None:
+    """The call that was handed an operand which was made outside of it; None where it was made beside its use."""
+    made = graph(trace).producer(operand.value) if operand is not None else None
+    if made is None:
+        return None
+    inside = {call.id for call in made.calls}
+    call = next((c for c in event.calls if c.id not in inside), None)
+    return call if call is not None and call.span.line and not call.span.path else None
 
 
 def laid_out(trace: Trace, event: Event, operand: Operand | None) -> Span | None:

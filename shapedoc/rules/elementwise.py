@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind, Sameness
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Tensor
@@ -26,6 +26,7 @@ __all__ = [
     "ELEMENTWISE",
     "REDUCTIONS",
     "Meeting",
+    "is_layered",
     "is_mask",
     "keeps_axis",
     "meetings",
@@ -67,7 +68,8 @@ class Meeting:
     @property
     def code(self) -> str:
         """The rule that this meeting belongs to, reductions and positions left out."""
-        return "SD201" if self.ranks_differ and not self.raises else "SD102"
+        layered = is_layered(self.event, self.axis, self.other)
+        return "SD201" if layered or (self.ranks_differ and not self.raises) else "SD102"
 
     @property
     def named(self) -> bool:
@@ -178,6 +180,8 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
         if x.dim == ONE or y.dim == ONE or x.same(y):
             continue
         sameness = event.sizes.compare(x.dim, y.dim)
+        if is_layered(event, x, y) and sameness.kind is not Kind.ALWAYS:
+            sameness = Sameness(Kind.ONLY_IF, Strength.STRONG, sameness.when)
         home = _home(event, a, b, back)
         if sameness.kind is Kind.ALWAYS:
             continue
@@ -187,6 +191,15 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
         elif home is not None and (len(a.axes) < len(b.axes)):
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
+
+
+def is_layered(event: Event, one: Axis, other: Axis) -> bool:
+    """Whether the layers of a state lie beside the steps of a sequence: two quantities, whatever they are called."""
+    sizes = event.sizes
+    if sizes is None:
+        return False
+    pairs = ((one, other), (other, one))
+    return any(sizes.role(a, "layers") is not None and sizes.role(b, "time") is not None for a, b in pairs)
 
 
 def _home(event: Event, low: Shape, high: Shape, back: int) -> int | None:

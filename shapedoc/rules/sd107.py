@@ -10,7 +10,17 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Int, Layer, Seq, Tensor
-from shapedoc.rules.blame import axis_of, build_call, clearest, faulty_call, layer_of, operand_of, outside, problems
+from shapedoc.rules.blame import (
+    axis_of,
+    build_call,
+    clearest,
+    faulty_call,
+    handed_in,
+    layer_of,
+    operand_of,
+    outside,
+    problems,
+)
 from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_tainted, source_of
@@ -79,7 +89,7 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _found(s: _State, severity: Severity) -> Finding:
-    cure = _output(s) or _tuple(s) or _batch_first(s) or _created(s) or _call(s) or _argument(s)
+    cure = _output(s) or _tuple(s) or _batch_first(s) or _created(s) or _taken_apart(s) or _call(s) or _argument(s)
     actual = shape_text(s.event, s.operand.shape)
     right = s.problem.detail.get("right", "")
     kind = s.layer.kind.rpartition(".")[2]
@@ -205,6 +215,17 @@ def _created(s: _State) -> _Cure | None:
     return _Cure(made.span, f"make it {s.problem.detail['right']}", label(made.span, f"{s.text} is made here"))
 
 
+def _taken_apart(s: _State) -> _Cure | None:
+    """A state that lost its layers where it was passed on: the call that was given it."""
+    call = handed_in(s.trace, s.event, s.operand)
+    made = graph(s.trace).producer(s.operand.value)
+    if s.why != "rank" or s.is_cell or call is None or made is None or made.short not in ("getitem", "select"):
+        return None
+    return _Cure(
+        call.span, "pass the whole state, (layers, batch, hidden)", label(made.span, "one layer is taken here")
+    )
+
+
 def _call(s: _State) -> _Cure | None:
     """The class that the module lies in is sound by itself."""
     call = _outer(s)
@@ -216,7 +237,11 @@ def _call(s: _State) -> _Cure | None:
     if built is not None and s.part == "hidden" and made is not None and made.short not in CREATES:
         got = quoted(s.event, s.axis)
         return _Cure(built.span, f"build it with the hidden size of the state that it gets, {got}", comes)
-    return _Cure(call.span, _argument(s).help, label(built.span, "built here") if built is not None else ())
+    named = s.trace.aliases.get(s.operand.value.uid) if isinstance(s.operand.value, Tensor) else None
+    labels = label(built.span, "built here") if built is not None else ()
+    if named is not None and made is not None and s.part == "layers":
+        return _Cure(named, _argument(s).help, labels + comes)
+    return _Cure(call.span, _argument(s).help, labels)
 
 
 def _argument(s: _State) -> _Cure:

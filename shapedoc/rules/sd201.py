@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.blame import faulty_call
-from shapedoc.rules.elementwise import Meeting, shallowest
+from shapedoc.rules.blame import faulty_call, handed_in
+from shapedoc.rules.elementwise import Meeting, is_layered, shallowest
 from shapedoc.rules.layered import Layered, layered_queries
 from shapedoc.rules.outer import leftover
 from shapedoc.rules.rule import Example, Rule
@@ -62,6 +62,8 @@ def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
     if ours == theirs:
         title = f"{low} {actual} is repeated along {high} {beside}: its axes line up with other ones"
     written, expected = one_inserted(trace, meeting)
+    if is_layered(event, meeting.axis, meeting.other):
+        return _layers(trace, meeting, severity)
     when = meeting.sameness.when if meeting.sameness is not None else ""
     return finding(
         trace,
@@ -81,6 +83,33 @@ def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
         "front",
         notes=(f"runs only if {when}, and mixes rows then" if when else "runs where the two sizes happen to agree",),
         help=written,
+    )
+
+
+def _layers(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
+    """The layers of a state beside the steps of a sequence."""
+    event, sizes = meeting.event, meeting.event.sizes
+    first = sizes is not None and sizes.role(meeting.axis, "layers") is not None
+    state, other = (meeting.low, meeting.high) if first else (meeting.high, meeting.low)
+    text, beside = text_of(trace, state), text_of(trace, other)
+    actual, theirs = shape_text(event, state.shape), shape_text(event, other.shape)
+    call = handed_in(trace, event, state)
+    return finding(
+        trace,
+        event,
+        call.span if call is not None else state.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        message=f"the layers of the state {text} {actual} line up with the steps of {beside} {theirs}",
+        tensor=text,
+        actual=actual,
+        labels=label(event.span, f"{beside} is {theirs}")
+        + made_before(trace, event, state, other)
+        + call_labels(event),
+        why="a state holds one vector for every layer; what a step is compared with is the state of the last one",
+        notes=("runs where there is one layer, or as many as steps",),
+        help=f"take the last layer: `{text}[-1]`, or the output of the step",
     )
 
 
