@@ -69,7 +69,7 @@ def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Exp
     verdict = m.sizes.compare(axis.dim, size.dim)
     if not verdict.wrong:
         return False
-    if not m.path:
+    if not m.path and tensor.event not in m.spoilt:
         span = span_of(node)
         name = tensor.name or m.trace.source(span)
         inferred, text = m.sizes.show_shape(tensor.shape), f"{m.sizes.show(size.dim)} at an axis"

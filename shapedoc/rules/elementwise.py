@@ -20,6 +20,7 @@ from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.positions import is_positions
 from shapedoc.rules.rotary import rotation_of
+from shapedoc.rules.walks import twins
 
 __all__ = [
     "ARITHMETIC",
@@ -68,8 +69,7 @@ class Meeting:
     @property
     def code(self) -> str:
         """The rule that this meeting belongs to, reductions and positions left out."""
-        layered = is_layered(self.event, self.axis, self.other)
-        return "SD201" if layered or (self.ranks_differ and not self.raises) else "SD102"
+        return "SD201" if self.ranks_differ and not self.raises else "SD102"
 
     @property
     def named(self) -> bool:
@@ -111,7 +111,15 @@ def owner(trace: Trace, meeting: Meeting) -> str:
         return "SD102" if meeting.raises or not meeting.ranks_differ else "SD205"
     if meeting.home is not None and not meeting.raises and is_positions(trace, meeting.low):
         return "SD207"
+    if is_layered(meeting.event, meeting.axis, meeting.other):
+        return "SD102" if _raises_somewhere(trace, meeting.event) else "SD201"
     return meeting.code
+
+
+def _raises_somewhere(trace: Trace, event: Event) -> bool:
+    """Whether a walk with numbers has an operation raise."""
+    problems = (p for e in (event, *twins(trace, event)) for p in e.problems)
+    return any(p.sameness is not None and p.sameness.kind is Kind.NEVER for p in problems)
 
 
 def shallowest(trace: Trace, code: str) -> Iterator[Meeting]:
@@ -180,7 +188,7 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
         if x.dim == ONE or y.dim == ONE or x.same(y):
             continue
         sameness = event.sizes.compare(x.dim, y.dim)
-        if is_layered(event, x, y) and sameness.kind is not Kind.ALWAYS:
+        if is_layered(event, x, y) and sameness.kind is not Kind.ALWAYS and not sameness.wrong:
             sameness = Sameness(Kind.ONLY_IF, Strength.STRONG, sameness.when)
         home = _home(event, a, b, back)
         if sameness.kind is Kind.ALWAYS:

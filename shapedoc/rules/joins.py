@@ -13,10 +13,15 @@ from shapedoc.rules.blame import axis_of, layer_of
 from shapedoc.rules.flow import SHAPING, graph
 from shapedoc.rules.sized import equal
 
-__all__ = ["Join", "join_of", "misjoined"]
+__all__ = ["Join", "doubled", "join_of", "misjoined"]
 
 _JOINS = frozenset(("cat", "hstack", "vstack"))
 _THROUGH = (SHAPING - {"stack"}) | {"tanh", "relu", "dropout", "Dropout.forward"}
+
+
+# What scores go through between the states that were joined and the weights.
+_MAPPED = ("Linear.forward", "linear", "softmax", "Softmax.forward", "Tanh.forward")
+_SCORED = _THROUGH | frozenset((*_MAPPED, "masked_fill", "matmul", "mul", "div", "add"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +96,33 @@ def misjoined(trace: Trace, event: Event, problem: Problem) -> tuple[Join, int] 
         total = join.along(back, surely=False) if back != join.back else None
         if total is not None and equal(event, total, wanted):
             return join, back
+    return None
+
+
+def doubled(trace: Trace, event: Event, problem: Problem) -> tuple[Join, int] | None:
+    """The join along time that made an axis longer than the one it meets in a product, and the last axis instead.
+
+    Scores of query and memory joined behind each other are as many as both have steps: the weights fit no memory.
+    """
+    sizes = event.sizes
+    if problem.kind != "mismatched-product" or len(problem.axes) != 2 or sizes is None:
+        return None
+    g = graph(trace)
+    for (name, place), other in zip(
+        zip(problem.operands, problem.axes, strict=True),
+        zip(problem.operands[::-1], problem.axes[::-1], strict=True),
+        strict=True,
+    ):
+        operand = event.operand(name)
+        axis, wanted = axis_of(event, operand, place), axis_of(event, event.operand(other[0]), other[1])
+        made = g.producer(operand.value) if operand is not None else None
+        if axis is None or wanted is None or made is None:
+            continue
+        for source in g.back(made, lambda e: e.short in _SCORED):
+            join = join_of(source)
+            if join is None or join.back == -1 or source.shape is None:
+                continue
+            joined = sizes.shape(source.shape).axes[join.back]
+            if equal(event, joined, axis) and any(equal(event, s.axes[join.back], wanted) for s in join.shapes):
+                return join, -1
     return None

@@ -14,6 +14,7 @@ from shapedoc.rules.blame import (
     build_event,
     clearest,
     faulty_call,
+    handed_in,
     layer_of,
     problems,
     setting_span,
@@ -21,8 +22,9 @@ from shapedoc.rules.blame import (
 )
 from shapedoc.rules.diagonals import diagonal_read
 from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.joins import doubled
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.scores import is_dot_score, is_tainted, maker, weight_made
+from shapedoc.rules.scores import CREATES, is_dot_score, is_tainted, maker, weight_made
 from shapedoc.rules.sd408 import called_at, mixed
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
@@ -74,8 +76,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         severity = severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
             continue
-        if called_at(event) in mixed(trace):
-            continue  # values of another sequence than the keys
+        if called_at(event) in mixed(trace) or doubled(trace, event, problem) is not None:
+            continue  # values of another sequence than the keys; states joined along time
         if problem.kind == "mismatched-batch" and any(p.kind == "mismatched-product" for p in event.problems):
             continue  # one fault, said once
         product = _read(trace, *clearest(trace, event, problem), severity)
@@ -136,7 +138,7 @@ def _found(p: _Product) -> Finding:
 def _weight(p: _Product) -> _Cure | None:
     """A learned matrix built with its sizes exchanged, or one that stands on the wrong side."""
     for side in (1, 0):
-        made = weight_made(p.trace, p.operands[side])
+        made = weight_made(p.trace, p.operands[side]) or _array_made(p, side)
         if made is None or p.shapes[side].rank != 2:
             continue
         other = 1 - side
@@ -159,6 +161,15 @@ def _weight(p: _Product) -> _Cure | None:
             text = exchanged(p.trace, p.event, p.operands[0])
             return _Cure(None, 1, "", f"{p.text(1)} @ {text}", why=_rows(p))
     return None
+
+
+def _array_made(p: _Product, side: int) -> Event | None:
+    """The event that made a matrix of numbers which a caller passed, with its sizes exchanged."""
+    made = graph(p.trace).producer(p.operands[side].value)
+    if made is None or made.short not in CREATES or handed_in(p.trace, p.event, p.operands[side]) is None:
+        return None
+    exchanged_fits = same_size(p.event, p.shapes[side], p.axes[1 - side]) == -3 - p.backs[side]
+    return made if p.shapes[side].rank == 2 and exchanged_fits and made.target else None
 
 
 def _rows(p: _Product) -> str:

@@ -13,6 +13,7 @@ from shapedoc.core.value import Int
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems, setting_span, twins
 from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_of, shallowest
 from shapedoc.rules.flow import SHAPING, graph
+from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, shape_with, with_axis
@@ -212,6 +213,9 @@ def _consumer(trace: Trace, event: Event) -> Axis | None:
 
 
 def _default(trace: Trace, m: Meeting) -> _Cure:
+    whole = _whole_mask(trace, m)
+    if whole is not None:
+        return _Cure(None, whole, f"cut {text_of(trace, whole)} to the length of the sequence: `[..., :T, :T]`")
     call = faulty_call(trace, m.event, ("elementwise",))
     text = text_of(trace, m.low)
     place = _lacking(m)
@@ -222,6 +226,15 @@ def _default(trace: Trace, m: Meeting) -> _Cure:
         return _Cure(call.span if call else m.low.span, m.low, where)
     right = f"give {text} {quoted(m.event, m.other)} where it has {quoted(m.event, m.axis)}"
     return _Cure(call.span if call else None, m.low, right)
+
+
+def _whole_mask(trace: Trace, m: Meeting) -> Operand | None:
+    """A causal mask that a constructor made for the longest sequence, used uncut: shorter ones are no fault."""
+    for operand in (m.low, m.high):
+        meaning = masks(trace).of(operand.value)
+        if meaning is not None and meaning.kind == "causal" and meaning.made.function.endswith("__init__"):
+            return operand
+    return None
 
 
 def _lacking(m: Meeting) -> int | None:

@@ -13,7 +13,7 @@ from shapedoc.core.value import Int
 from shapedoc.rules.appended import appended_queries
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, operand_of, problems
 from shapedoc.rules.flow import graph, shape_at
-from shapedoc.rules.joins import Join, join_of, misjoined
+from shapedoc.rules.joins import Join, doubled, join_of, misjoined
 from shapedoc.rules.misjoins import Misjoin, misjoins
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -56,13 +56,14 @@ class _Cure:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    for event, problem in problems(trace, _KIND, "mismatched-module-input"):
+    for event, problem in problems(trace, _KIND, "mismatched-module-input", "mismatched-product"):
         severity = severity_of(problem.sameness)
         if severity is None:
             continue
         event, problem = clearest(trace, event, problem)
         if problem.kind != _KIND:
-            wrong = misjoined(trace, event, problem)
+            product = problem.kind == "mismatched-product"
+            wrong = (doubled if product else misjoined)(trace, event, problem)
             if wrong is not None:
                 yield _along(trace, event, problem, *wrong)
             continue
@@ -298,7 +299,9 @@ def _along(trace: Trace, event: Event, problem: Problem, join: Join, back: int) 
         labels=label(operand.span if operand is not None else None, f"{text} is {shape} here")
         + label(join.event.span, f"{text} is {shape}")
         + call_labels(join.event),
-        why=f"joined along axis {back + rank}, it has the size that the next module was built with",
+        why="a query and a memory are joined feature by feature; behind each other they give twice as many scores"
+        if problem.kind == "mismatched-product"
+        else f"joined along axis {back + rank}, it has the size that the next module was built with",
         help=f"dim={back}",
     )
 
