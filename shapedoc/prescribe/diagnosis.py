@@ -14,7 +14,7 @@ from shapedoc.prescribe.choose import Prescribed, prescribe
 from shapedoc.prescribe.execution import Verdict, verdict
 from shapedoc.prescribe.regression import regression_test
 
-__all__ = ["Diagnosis", "NoSuchName", "diagnose", "lines_of", "names_in"]
+__all__ = ["Diagnosis", "NoSuchName", "diagnose", "lines_of", "names_in", "within"]
 
 
 class NoSuchName(LookupError):
@@ -55,7 +55,7 @@ def diagnose(bench: Bench, name: str = "", *, execute: bool = False) -> list[Dia
     names = names_in(bench)
     if name and name not in names:
         raise NoSuchName(f"there is no `{name}` in {bench.path}; there are: {', '.join(names) or 'none'}")
-    wanted = [f for f in bench.findings if not name or _within(f, name)]
+    wanted = [f for f in bench.findings if not name or within(f, name)]
     done: list[Diagnosis] = []
     for answer in prescribe(bench, wanted):
         test = regression_test(bench, answer)
@@ -66,13 +66,14 @@ def diagnose(bench: Bench, name: str = "", *, execute: bool = False) -> list[Dia
     return done
 
 
-def _within(finding: Finding, name: str) -> bool:
+def within(finding: Finding, name: str) -> bool:
+    """Whether a finding lies in a class or function."""
     return finding.function == name or finding.function.startswith(f"{name}.")
 
 
 def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str = "") -> Iterator[str]:
     """The four parts of a diagnosis as text, a blank line after them."""
-    finding = diagnosis.answer.finding
+    answer, finding = diagnosis.answer, diagnosis.answer.finding
     yield f"{finding.severity}[{finding.code}] {finding.name}: {finding.message}"
     yield f"1. tensor     {finding.tensor or 'none'}, line {finding.span.line} of {bench.path}"
     yield f"2. shape      {_shape(finding)}"
@@ -86,6 +87,8 @@ def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str 
         yield "4. test       none: no value of the file's own example tells the two apart"
     else:
         yield f"4. test       {test_at or 'write it with --write-test PATH'}"
+        if diagnosis.executed is not None and answer.fix is None:
+            yield f"              {diagnosis.executed.words}"
     yield ""
 
 

@@ -20,11 +20,12 @@ import sys, traceback
 sys.path.insert(0, sys.argv[1])
 names = {"__name__": "shapedoc_test", "__file__": sys.argv[2]}
 source = open(sys.argv[2], encoding="utf-8").read()
-try:
-    import torch
-    torch.set_num_threads(1)
-except ImportError:
-    pass
+if "torch" in source:
+    try:
+        import torch
+        torch.set_num_threads(1)
+    except ImportError:
+        pass
 try:
     exec(compile(source, sys.argv[2], "exec"), names)
     tests = [value for name, value in list(names.items()) if name.startswith("test") and callable(value)]

@@ -118,6 +118,16 @@ class Syntax:
                 return place, node
         return None
 
+    def named(self, name: str) -> Span | None:
+        """Where the class or function of a qualified name (``Decoder.forward``) stands."""
+        parts = name.split(".")
+        for place, node in self._order:
+            if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.name.value == parts[-1]:
+                outer = self.klass(Span(place.line, place.column, place.line, place.column)) if len(parts) > 1 else None
+                if len(parts) == 1 or (outer is not None and outer[1].name.value == parts[-2]):
+                    return place
+        return None
+
     def functions(self) -> Iterator[cst.FunctionDef]:
         """Every function of the file."""
         return (node for _, node in self._order if isinstance(node, cst.FunctionDef))

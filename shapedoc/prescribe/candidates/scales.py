@@ -11,6 +11,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
+from shapedoc.prescribe.candidates.modules import spelled
 from shapedoc.prescribe.places import expressions, is_numpy, names_in_scope
 
 __all__: list[str] = []
@@ -54,12 +55,12 @@ def left_out(bench: Bench, finding: Finding) -> Iterator[Candidate]:
 @proposes("SD405")
 def of_the_summed_size(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The root of the size that is summed in the place of another one."""
-    found = re.fullmatch(r"1 / (?:math\.)?sqrt\((\w+)\)", finding.expected)
+    found = re.fullmatch(r"1 / (?:math\.)?sqrt\((.+)\)", finding.expected)
     if found is None or "but the product sums over" not in finding.message:
         return
     syntax, scope = bench.syntax, names_in_scope(bench.syntax, finding.span)
-    wanted = scope.get(found[1])
-    if wanted is None:
+    wanted = spelled(found[1], scope)
+    if not wanted:
         return
     for _, node in syntax.inside(finding.span):
         place = syntax.span(node)
