@@ -17,7 +17,7 @@ from shapedoc.source.read import Source
 __all__ = ["attach", "fix_of"]
 
 # What these rules mend computes the same wherever it ran before.
-_SAFE = frozenset(("SD110", "SD902"))
+_SAFE = frozenset(("SD110", "SD702"))
 
 
 def attach(report: Report, source_of: Callable[[str], Source | None], settings: Settings) -> list[Prescribed]:

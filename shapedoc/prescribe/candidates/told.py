@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from shapedoc.core.finding import Finding
+from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
-from shapedoc.prescribe.places import names_in_scope
+from shapedoc.prescribe.places import names_in_scope, spots
 
 __all__: list[str] = []
 
@@ -23,29 +24,37 @@ _LIBRARIES = ("torch", "F", "nn", "np", "math", "float", "len", "int", "self", "
 )  # fmt: skip
 def as_told(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The expression that the finding's help spells out."""
+    for span in dict.fromkeys(spots(bench, finding, labels=True)):
+        yield from _at(bench, finding, span)
+
+
+def _at(bench: Bench, finding: Finding, span: Span) -> Iterator[Candidate]:
+    """The step taken at one of the places of a finding."""
     syntax = bench.syntax
-    scope = names_in_scope(syntax, finding.span)
+    scope = names_in_scope(syntax, span)
     for text in (finding.help, *re.findall(r"`([^`]+)`", finding.help), *re.split(r", or |: ", finding.help)):
         keyword = re.match(r"(\w+)=(?!=)", text)
+        if (keyword is not None and span != finding.span) or (keyword is None and finding.code == "SD802"):
+            continue  # an argument is written where the finding stands; where a cache begins is not known
         code = text[keyword.end() :] if keyword else text
         tree = _parsed(code)
         if tree is None or "..." in code or isinstance(tree, cst.Name | cst.Integer | cst.UnaryOperation):
             continue
         if any(scope.get(name) != name and name not in _LIBRARIES for name in _names(tree)):
             continue
-        for _, node in (*syntax.inside(finding.span), *syntax.around(finding.span)):
+        for _, node in (*syntax.inside(span), *syntax.around(span)):
             place = syntax.span(node)
             if not isinstance(node, cst.BaseExpression) or place is None:
                 continue
             exact = syntax.source(place) == finding.tensor or (
-                place == finding.span and not isinstance(node, cst.BinaryOperation)
+                place == finding.span == span and not isinstance(node, cst.BinaryOperation)
             )
             product = (
                 isinstance(node, cst.BinaryOperation)
                 and isinstance(tree, cst.BinaryOperation)
                 and type(node.operator) is type(tree.operator)
             )
-            if (exact and not isinstance(tree, cst.BinaryOperation)) or (product and place.contains(finding.span)):
+            if (exact and not isinstance(tree, cst.BinaryOperation)) or (product and place.contains(span)):
                 yield Candidate((syntax.replace(place, code),), f"write `{code}`", known=1)
 
 
