@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "target"]
 
 
-@click.command("diagnose")
+@click.command("diagnose", short_help="Say tensor, shape, fix and test of what is found.")
 @click.argument("where", metavar="FILE[::NAME]")
 @click.option("--verify", is_flag=True, help="Run the test before and after the fix, in a process of its own.")
 @click.option("--write-test", type=click.Path(path_type=Path), metavar="PATH", help="Write the test there.")

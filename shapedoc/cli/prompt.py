@@ -13,7 +13,7 @@ from shapedoc.cli.options import said
 __all__ = ["command"]
 
 
-@click.command("prompt")
+@click.command("prompt", short_help="Print a prompt for a language model, or judge an answer.")
 @click.argument("where", metavar="FILE[::NAME]")
 @click.option(
     "--check", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="ANSWER", help="Judge it."
