@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -63,9 +64,9 @@ class Repository:
             text=True,
         )
 
-    def commit(self, text: str) -> subprocess.CompletedProcess[str]:
-        (self._folder / "attention.py").write_text(text, encoding="utf-8")
-        self.git("add", "attention.py")
+    def commit(self, text: str, name: str = "attention.py") -> subprocess.CompletedProcess[str]:
+        (self._folder / name).write_text(text, encoding="utf-8")
+        self.git("add", name)
         return self.git("commit", "-m", "attention")
 
     def commits(self) -> int:
@@ -100,4 +101,17 @@ def test_a_bad_commit_is_stopped_and_a_good_one_let_through_without_torch(hooks:
 
     passed = repository.commit(_GOOD)
     assert passed.returncode == 0, passed.stdout
+    assert repository.commits() == 1
+
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": _BAD,
+    }
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    stopped = repository.commit(notebook, "attention.ipynb")
+    assert stopped.returncode == 1, stopped.stdout
+    assert "--> attention.ipynb:cell 1:6:10" in stopped.stdout
     assert repository.commits() == 1
