@@ -214,6 +214,8 @@ class Walk:
             event = m.trace.events[index]
             if (event.span, problem.kind) in found:
                 event.problems, event.doubtful = (*event.problems, problem), False
+            elif problem.kind == "wrong-rank" or problem.detail.get("why") == "rank":
+                event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False))
 
 
 def _clearer(m: Machine, start: int) -> bool:

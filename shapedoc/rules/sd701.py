@@ -8,8 +8,9 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Stated, Trace
 from shapedoc.core.value import Tensor
+from shapedoc.rules.blame import operand_of, problems
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.wording import label, severity_of
+from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
 
@@ -23,6 +24,8 @@ _FORMS = {
     "suffix": "its name",
 }
 # Forms that a program reads, and whose names therefore stand for one size each.
+# What has so many axes and no others.
+_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "cat", "stack", "gather"))
 _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
@@ -35,6 +38,38 @@ def check(trace: Trace) -> Iterator[Finding]:
         seen.add((stated.span, stated.name))
         yield _found(
             trace, stated, severity if stated.rank_differs or stated.permuted or stated.form in _STRICT else "note"
+        )
+    yield from _misused(trace, {span for span, _ in seen})
+
+
+def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
+    """A product or a join that takes other numbers of axes than those that are stated of its operands."""
+    for event, problem in problems(trace, "stated-rank"):
+        if event.short not in _USES or event.span in seen or event.span.path:
+            continue
+        seen.add(event.span)
+        operands = [o for name in problem.operands if (o := operand_of(trace, event, name)) is not None]
+        shapes = [shape_text(event, o.shape) for o in operands]
+        if not operands or any("*" in s or "..." in s for s in shapes):
+            continue
+        text = text_of(trace, operands[0])
+        wanted, got = problem.detail.get("wanted", ""), problem.detail.get("got", "")
+        yield finding(
+            trace,
+            event,
+            operands[0].span,
+            code=RULE.code,
+            name=RULE.name,
+            severity="warning",
+            message=f"`{event.short}` needs {text} with {wanted} axes, by what is stated it has {got}: {shapes[0]}",
+            tensor=text,
+            actual=shapes[0],
+            labels=tuple(
+                lb for o, s in zip(operands, shapes, strict=True) for lb in label(o.span, f"{text_of(trace, o)} is {s}")
+            )
+            + call_labels(event),
+            why="a stated shape is what the next reader builds on; one of the two is wrong",
+            help="mend the code, or what is stated of its tensors",
         )
 
 

@@ -52,6 +52,20 @@ class Mix(nn.Module):
 
 Mix(3, 5)(torch.randn(2, 4, 5))
 """,
+    "a product that takes another number of axes than is stated": """
+class General(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.map = nn.Linear(d_s, d_h)
+
+    def forward(self, state, memory):
+        '''
+        state: (batch_size, d_s)
+        memory: (batch_size, T_enc, d_h)
+        '''
+        query = self.map(state)
+        return torch.bmm(memory, query)  # <- SD701
+""",
 }
 
 RIGHT = {
