@@ -64,13 +64,20 @@ class Axis:
 
 
 class Run:
-    """An unknown number of axes (none, one or several)."""
+    """An unknown number of axes (none, one or several); `most`: no more than so many, where that is known."""
 
-    __slots__ = ("name", "uid")
+    __slots__ = ("most", "name", "uid")
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str = "", most: int | None = None) -> None:
         self.name = name
+        self.most = most
         self.uid = new_id()
+
+    def without(self, count: int) -> tuple[Run, ...]:
+        """What is left of it when so many axes of it are known: a run, or nothing."""
+        if self.most is None:
+            return (Run(self.name),)
+        return (Run(self.name, self.most - count),) if self.most > count else ()
 
     def __str__(self) -> str:
         return "*" + self.name if self.name else "..."

@@ -173,8 +173,8 @@ def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
         if len(known) < len(shape.axes) and missing + len(shape.axes) > 3:
             return m.fresh_int()  # It may be one of the axes that are known from the other end.
         new = tuple(Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(missing))
-        rest = Run(run.name)
-        m.sizes.bind_run(run, (*new, rest) if index >= 0 else (rest, *new))
+        rest = run.without(missing)
+        m.sizes.bind_run(run, (*new, *rest) if index >= 0 else (*rest, *new))
         return size_at(m, tensor, index, line)
     return Int(known[index].dim)
 

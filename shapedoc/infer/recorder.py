@@ -330,7 +330,14 @@ _LAID_OUT = frozenset(
     ]
 )
 _HARMLESS = frozenset(
-    ("scrambled-view", "squeeze-unknown", "implicit-softmax-axis", "view-after-transpose", "loss-broadcast")
+    (
+        "scrambled-view",
+        "squeeze-unknown",
+        "implicit-softmax-axis",
+        "view-after-transpose",
+        "loss-broadcast",
+        "crossed-layout",
+    )
 )
 
 

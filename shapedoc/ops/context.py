@@ -120,6 +120,14 @@ class OpContext:
         run = next(i for i in shape.items if isinstance(i, Run))
         self.sizes.bind_run(run, tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(rank)))
 
+    def _is_all(self, shape: Shape, count: int) -> bool:
+        """Whether a shape that can have no more than `count` axes is asked for as many: then it has them."""
+        run = shape.items[shape.run] if shape.run is not None else None
+        if not isinstance(run, Run) or run.most is None or len(shape.axes) + run.most != count:
+            return False
+        self._bind_run(shape, run.most)
+        return True
+
     def suffix(self, tensor: Tensor, count: int) -> tuple[Axis, ...]:
         """The last `count` axes; where they are unknown, that they exist is learnt.
 
@@ -132,13 +140,15 @@ class OpContext:
                 self.fail("wrong-rank", [tensor], wanted=f"at least {count}", got=str(len(shape.items)))
             return shape.axes[len(shape.items) - count :]
         missing = count - len(shape.suffix)
+        if missing > 0 and self._is_all(shape, count):
+            return self.axes(tensor)
         if missing > 0:
             if len(shape.prefix) > 1 or (shape.prefix and count > 1):
                 self.lost("rank unknown")
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
-            self.sizes.bind_run(run, (Run(run.name), *new))
+            self.sizes.bind_run(run, (*run.without(missing), *new))
             shape = self.shape(tensor)
         return shape.suffix[len(shape.suffix) - count :]
 
@@ -168,13 +178,15 @@ class OpContext:
                 self.fail("wrong-rank", [tensor], wanted=f"at least {count}", got=str(len(shape.items)))
             return shape.axes[:count]
         missing = count - len(shape.prefix)
+        if missing > 0 and self._is_all(shape, count):
+            return self.axes(tensor)
         if missing > 0:
             if len(shape.suffix) > 1 or (shape.suffix and count > 1):
                 self.lost("rank unknown")
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
-            self.sizes.bind_run(run, (*new, Run(run.name)))
+            self.sizes.bind_run(run, (*new, *run.without(missing)))
             shape = self.shape(tensor)
         return shape.prefix[:count]
 

@@ -15,7 +15,7 @@ from shapedoc.ops.context import OpContext
 from shapedoc.ops.packed import PACKED_BATCH_FIRST, is_packed
 from shapedoc.ops.registry import layer
 from shapedoc.ops.settings import expect, flag, number, weight
-from shapedoc.ops.states import Stack, check_state, one_state, stack_of, two_states
+from shapedoc.ops.states import Stack, check_state, crossed, one_state, stack_of, two_states
 
 __all__: list[str] = []
 
@@ -65,7 +65,7 @@ def gru(at: OpContext, layer: Layer, input: Tensor, hx: Value | None = None) -> 
     stack, state = stack_of(at, layer), one_state(at, hx)
     output, wanted = _run(at, layer, stack, input, [] if state is None else [state])
     h_n = _state(at, stack, wanted, stack.out, input)
-    if state is not None:
+    if state is not None and not crossed(at, layer, input, [state]):
         check_state(at, state, "hidden", at.shape(h_n).items, _parts(wanted))
         _mark_state(at, state, wanted)
     return Seq((output, h_n))
@@ -85,7 +85,7 @@ def lstm(at: OpContext, layer: Layer, input: Tensor, hx: Value | None = None) ->
     output, wanted = _run(at, layer, stack, input, states or ())
     h_n = _state(at, stack, wanted, stack.out, input)
     c_n = _state(at, stack, wanted, stack.hidden, input)
-    if states is not None:
+    if states is not None and not crossed(at, layer, input, states):
         for state, which, new in zip(states, ("hidden", "cell"), (h_n, c_n), strict=True):
             check_state(at, state, which, at.shape(new).items, _parts(wanted))
             _mark_state(at, state, wanted)
@@ -121,6 +121,9 @@ def _learn_rank(at: OpContext, input: Tensor, states: tuple[Tensor, ...] | list[
         if rank in (2, 3) and len(shape.axes) <= rank:
             at.need_rank(input, rank)
             return
+    run = shape.items[shape.run]
+    if isinstance(run, Run) and run.most is None:
+        at.sizes.bind_run(run, (Run(run.name, most=3 - len(shape.axes)),))
 
 
 def _middle(at: OpContext, lead: tuple[Axis | Run, ...], batch_first: bool | None) -> tuple[Axis | Run, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shapedoc.core.dim import Dim
@@ -12,7 +13,7 @@ from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.settings import flag, size
 
-__all__ = ["Stack", "check_state", "one_state", "stack_of", "two_states"]
+__all__ = ["Stack", "check_state", "crossed", "one_state", "stack_of", "two_states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,24 @@ def check_state(
         return
     for i, (axis, part) in enumerate(zip(wanted, parts, strict=True)):
         compare_axis(at, state, which, i, axis, part, at.sizes.show_shape(Shape(wanted)))
+
+
+def crossed(at: OpContext, layer: Layer, input: Tensor, states: Sequence[Tensor]) -> bool:
+    """Whether a state has as many rows as the input has steps, by the same size: ``zeros(1, x.size(0), d)``.
+
+    Reports "crossed-layout" where nothing says how many examples there are: the axes are the other way round.
+    """
+    shape, first = at.shape(input), flag(layer, "batch_first")
+    if shape.rank != 3 or first is None or input.source.startswith("packed sequence"):
+        return False
+    batch, time = shape.axes[:2] if first else shape.axes[1::-1]
+    for state in states:
+        own = at.shape(state)
+        rows = own.axes[1].dim if own.rank == 3 else None
+        if rows is not None and rows.syms and rows == time.dim and rows != batch.dim and batch.dim.const is None:
+            at.conflict("crossed-layout", [input, state], axes=(int(first), 1), loud=False)
+            return True
+    return False
 
 
 def compare_axis(

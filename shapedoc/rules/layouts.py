@@ -13,6 +13,7 @@ from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor
 from shapedoc.rules.blame import build_event, layer_of
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.softmaxes import is_axis, softmaxes
 
 __all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_time_name", "layouts"]
 
@@ -144,6 +145,8 @@ def evidence(trace: Trace, layout: Layout) -> Iterator[Evidence]:
     yield from _from_modules(trace, layout)
     yield from _from_last(trace, layout)
     yield from _from_masks(layout)
+    yield from _from_states(layout)
+    yield from _from_attention(trace, layout)
 
 
 def _from_names(layout: Layout) -> Iterator[Evidence]:
@@ -213,3 +216,38 @@ def _from_masks(layout: Layout) -> Iterator[Evidence]:
         if len(sizes) == 1 and layout.batch.dim in sizes and layout.time.dim not in sizes and layout.batch.dim.syms:
             yield Evidence(event, "its mask is as long as that axis", 2)
             return
+
+
+def _from_states(layout: Layout) -> Iterator[Evidence]:
+    """An initial state with as many rows as the axis that the module takes for time is long."""
+    if any(p.kind == "crossed-layout" for p in layout.event.problems):
+        yield Evidence(layout.event, f"its initial state has a row for each element of axis {int(layout.first)}", 2)
+
+
+def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:
+    """Weights that are normalised along the axis that the module takes for the batch, a product or mean of it."""
+    start, stop = _entry(trace, layout.event)
+    for softmax in softmaxes(trace):
+        index = softmax.event.index
+        if start <= index < stop and softmax.axis is not None and is_axis(softmax.axis, layout.batch):
+            yield Evidence(softmax.event, "normalises attention along the axis that it takes for the batch", 2)
+            return
+    for event in trace.events[layout.event.index + 1 : stop]:
+        shape = shape_at(event, event.operand("input"))
+        if shape is None or shape.rank != 3:
+            continue
+        if event.short == "bmm" and is_axis(shape.axes[0], layout.time):
+            yield Evidence(event, "takes that axis for the batch", 2)
+            return
+        if _pools(event) and is_axis(shape.axes[1], layout.batch) and _made_by(trace, layout, event):
+            yield Evidence(event, "pools over the axis that it takes for the batch", 2)
+            return
+
+
+def _pools(event: Event) -> bool:
+    return event.short in ("mean", "max", "amax") and literal(event.value("dim")) == 1
+
+
+def _made_by(trace: Trace, layout: Layout, event: Event) -> bool:
+    made = graph(trace).producer(event.value("input"))
+    return made is layout.event

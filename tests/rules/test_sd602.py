@@ -50,6 +50,30 @@ seq_len, batch, width = 7, 3, 8
 rnn = nn.GRU(width, width, batch_first=True)  # <- SD602
 out, h = rnn(torch.randn(seq_len, batch, width))
 """,
+    "a state with a row for every example": """
+class Reader(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.hidden = hidden
+        self.rnn = nn.GRU(width, hidden, batch_first=False)  # <- SD602
+
+    def forward(self, x):
+        state = torch.zeros(1, x.size(0), self.hidden)
+        output, _ = self.rnn(x, state)
+        return output
+""",
+    "attention over what is taken for the batch": """
+class Reader(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.rnn = nn.GRU(width, hidden, batch_first=False)  # <- SD602
+        self.score = nn.Linear(hidden, 1)
+
+    def forward(self, x):
+        states, _ = self.rnn(x)
+        weights = torch.softmax(self.score(states).squeeze(2), dim=1)
+        return (weights.unsqueeze(2) * states).sum(1)
+""",
 }
 
 RIGHT = {
@@ -98,6 +122,19 @@ class Reader(nn.Module):
     "numbers without names": """
 gru = nn.GRU(4, 4)
 out, h = gru(torch.randn(5, 3, 4))
+""",
+    "attention over the time": """
+class Reader(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.hidden = hidden
+        self.rnn = nn.GRU(width, hidden)
+        self.score = nn.Linear(hidden, 1)
+
+    def forward(self, x):
+        states, _ = self.rnn(x, torch.zeros(1, x.size(1), self.hidden))
+        weights = torch.softmax(self.score(states).squeeze(2), dim=0)
+        return (weights.unsqueeze(2) * states).sum(0)
 """,
 }
 
