@@ -16,7 +16,7 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Float, Int, NoneValue, Tensor, Value
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
-from shapedoc.rules.tokens import is_tokens
+from shapedoc.rules.tokens import is_padding, is_tokens
 
 __all__ = ["Masks", "Meaning", "Sign", "Triangle", "is_huge", "masks", "number_of", "truth_number"]
 
@@ -152,6 +152,7 @@ class Masks:
     def _padding(self, event: Event, mask: Operand, other: Operand, sign: str, number: float) -> Meaning | None:
         """Tokens against the padding index."""
         named = self._is_named_pad(other)
+        named = named or is_padding(self.trace, event, mask.value, number)
         if not named and (number != 0 or not is_tokens(self.trace, event, mask.value)):
             return None
         if sign == "!=" or (sign == ">" and number == 0):

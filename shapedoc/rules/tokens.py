@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Tensor, Value
+from shapedoc.core.value import Int, Layer, Tensor, Value
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, graph
 
-__all__ = ["is_tokens"]
+__all__ = ["is_padding", "is_tokens"]
 
 _LOOKUPS = names("Embedding.forward embedding EmbeddingBag.forward")
 _Key = tuple[int, str]
@@ -20,6 +20,27 @@ def is_tokens(trace: Trace, event: Event, value: Value | None) -> bool:
     if not isinstance(value, Tensor):
         return False
     return not _keys(trace, event, value).isdisjoint(_looked_up(trace))
+
+
+def is_padding(trace: Trace, event: Event, value: Value | None, number: float) -> bool:
+    """Whether a number is the `padding_idx` of an embedding that looks a tensor's elements up."""
+    if not isinstance(value, Tensor):
+        return False
+    keys = _keys(trace, event, value)
+    return any(index == number and not keys.isdisjoint(looked) for looked, index in _padded(trace))
+
+
+@lru_cache(maxsize=2)
+def _padded(trace: Trace) -> tuple[tuple[frozenset[_Key], int], ...]:
+    found: list[tuple[frozenset[_Key], int]] = []
+    for event in trace.events:
+        layer, value = event.value("self"), event.value("input")
+        index = layer.config.get("padding_idx") if isinstance(layer, Layer) else None
+        if event.short in _LOOKUPS and isinstance(value, Tensor) and isinstance(index, Int):
+            number = index.dim.const
+            if number is not None:
+                found.append((_keys(trace, event, value), number))
+    return tuple(found)
 
 
 @lru_cache(maxsize=2)

@@ -104,6 +104,17 @@ def attend(scores, mask, T):
     both = mask & torch.ones(T, T, dtype=torch.bool).tril()
     return scores.masked_fill(both, float("-inf")).softmax(-1)  # <- SD501
 """,
+    "the padding that the embedding says": """
+class Encoder(nn.Module):
+    def __init__(self, vocab, width):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, width, padding_idx=1)
+        self.encode = nn.TransformerEncoderLayer(width, 4, batch_first=True)
+
+    def forward(self, ids):
+        mask = ids.ne(1)  # <- SD501
+        return self.encode(self.embed(ids), src_key_padding_mask=mask)
+""",
 }
 
 RIGHT = {
