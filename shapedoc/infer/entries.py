@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Bool, Str, Unknown, Value
+from shapedoc.core.value import Bool, Int, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, packages, statements
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
@@ -121,8 +121,10 @@ class Walk:
         for name, values in self.m.asked.items():
             for value in values if name in names else ():
                 default = builder[0].defaults.get(name)
-                if not (isinstance(default, Str | Bool) and default.value == value):
-                    answers.append({name: Str(value) if isinstance(value, str) else Bool(value)})
+                if isinstance(default, Int):
+                    answers.append({name: Symbolic(name, cls.name, size=True).as_int()})
+                elif not (isinstance(default, Str | Bool) and default.value == value):
+                    answers.append({name: Str(value) if isinstance(value, str) else Bool(bool(value))})
         return answers[:_VARIANTS]
 
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:

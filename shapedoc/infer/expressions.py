@@ -293,6 +293,8 @@ def _note_question(m: Machine, left: Value, right: Value) -> None:
         name = one.parameter if isinstance(one, Str) else one.name if isinstance(one, Symbolic) and one.size else ""
         if name and isinstance(other, Str) and other.value is not None and not other.parameter:
             m.ask(name, other.value)
+        if isinstance(one, Int) and one.name and one.dim.const == 1 and isinstance(other, Int):
+            m.ask(one.name, 1)
 
 
 def _maybe_tensor(value: Unknown) -> bool:

@@ -64,6 +64,8 @@ def parameters(
         value = _from_default(p.name, default, size=size)
         if size and isinstance(value, Bool | Str):
             value = replace(value, parameter=p.name)
+        if size and isinstance(value, Int):
+            value = Int(value.dim, p.name)
         if value is None:
             if p.name not in symbols:
                 hint = "none" if isinstance(default, NoneValue) else ""

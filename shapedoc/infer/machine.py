@@ -78,7 +78,7 @@ class Machine(Recorder):
         self.libraries: set[str] = set()
         # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure
         # layers.
-        self.asked: dict[str, list[bool | str]] = {}
+        self.asked: dict[str, list[bool | str | int]] = {}
         self.configures: set[str] = set()
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
@@ -157,7 +157,7 @@ class Machine(Recorder):
         if isinstance(value, Tensor | Layer | Instance) and not value.name:
             value.name = f"self.{name}" if isinstance(value, Tensor) else name
 
-    def ask(self, parameter: str, value: bool | str) -> None:
+    def ask(self, parameter: str, value: bool | str | int) -> None:
         """Remember that the program asks whether a parameter is this value."""
         answers = self.asked.setdefault(parameter, [])
         if value not in answers:

@@ -57,6 +57,21 @@ def split(x, n):
     T, d = x.shape
     return x.reshape(n, T, d // n)  # <- SD601
 """,
+    "what is done only where a ratio is not the default 1": """
+class Reduced(nn.Module):
+    def __init__(self, dim, ratio=1):
+        super().__init__()
+        self.ratio = ratio
+        if ratio > 1:
+            self.reduce = nn.Conv2d(dim, dim, ratio, ratio)
+
+    def forward(self, x, H, W):
+        B, N, C = x.shape
+        if self.ratio > 1:
+            image = x.reshape(B, C, H, W)  # <- SD601
+            x = self.reduce(image).flatten(2).transpose(1, 2)
+        return x
+""",
 }
 
 RIGHT = {
