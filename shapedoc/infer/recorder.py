@@ -51,6 +51,8 @@ class Recorder:
         self.tentative: set[int] = set()
         # Problems that were not recorded because they rest on what the author states, and the events (by index).
         self.doubted: list[tuple[int, Problem]] = []
+        # Joins along the batch that a module's width speaks against, seen while the widths of their parts were unknown.
+        self.beside: set[Span] = set()
         # Of these, the events of which one branch knows the rank, and another nothing.
         self.one_sided: set[int] = set()
         # Functions whose comments have been found to contradict the code or each other.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
+from shapedoc.core.trace import Event, Problem
 from shapedoc.core.value import Int, Layer, Opaque, Seq, Tensor, Value
 from shapedoc.infer.machine import Arg, Machine
 
@@ -22,12 +23,15 @@ def learn_from_width(m: Machine, layer: Layer, args: Sequence[Arg]) -> None:
     """
     width = next((v for n in _WIDTHS if isinstance(v := layer.config.get(n), Int)), None)
     value = args[0].value if args else None
-    if width is None or not isinstance(value, Tensor) or m.sizes.shape(value.shape).run is None:
+    if width is None or not isinstance(value, Tensor):
         return
     event = m.trace.events[value.event] if 0 <= value.event < len(m.trace.events) else None
     if event is None or event.short != "cat" or event.result is not value:
         return
+    _meant_beside(m, event, width.dim)
     dim, parts = event.value("dim"), _parts(event.value("tensors"))
+    if m.sizes.shape(value.shape).run is None:
+        return
     rank = dim.value + 1 if isinstance(dim, Int) and dim.value is not None and dim.value > 0 else 0
     shapes = [m.sizes.shape(p.shape) for p in parts]
     if rank and shapes and all(_can_have(s, rank) for s in shapes) and _side_by_side(m, shapes, width.dim):
@@ -38,6 +42,29 @@ def learn_from_width(m: Machine, layer: Layer, args: Sequence[Arg]) -> None:
             for axis in column[1:]:
                 m.sizes.meet(column[0].dim, axis.dim)
         value.shape = event.shape = Shape((*known[0].axes[:-1], Axis(width.dim)))
+
+
+def _meant_beside(m: Machine, event: Event, width: Dim) -> None:
+    """Two parts of unknown width joined along axis 0, for a module as wide as two sizes: "parts-not-beside".
+
+    What a later walk takes for the widths of the parts was learnt from this very module, and says nothing.
+    """
+    dim, parts = event.value("dim"), _parts(event.value("tensors"))
+    if not isinstance(dim, Int) or dim.value != 0 or not _is_sum(m.sizes.resolve(width), len(parts)):
+        return
+    last = [s.suffix[-1].dim if s.suffix else None for s in (m.sizes.shape(p.shape) for p in parts)]
+    unknown = all(d is None or (d.sym is not None and not d.sym.name) for d in last)
+    if unknown or event.span in m.beside:
+        m.beside.add(event.span)
+        event.problems = (*event.problems, Problem("parts-not-beside", ("tensors",), loud=False))
+
+
+def _is_sum(width: Dim, count: int) -> bool:
+    """Whether a size is the sum of so many others, ``a + b`` or ``2*d``."""
+    coefficients = [c for monomial, c in width.terms if monomial]
+    if count < 2 or len(coefficients) < len(width.terms):
+        return False
+    return coefficients in ([1] * count, [count])
 
 
 def _parts(value: Value | None) -> list[Tensor]:

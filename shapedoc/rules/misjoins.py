@@ -47,9 +47,9 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
     seen: set[Span] = set()
     g = graph(trace)
     for event in trace.events:
-        if event.short != "cat" or event.span in seen or any(severity_of(p.sameness) in _SEEN for p in event.problems):
+        if event.short != "cat" or event.span in seen or _is_reported(event):
             continue
-        found = _stretched(trace, g, event) or _steps(trace, g, event)
+        found = _stretched(trace, g, event) or _steps(trace, g, event) or _apart(event)
         if found is not None:
             seen.add(event.span)
             yield found
@@ -57,6 +57,11 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
         if found.event.span not in seen:
             seen.add(found.event.span)
             yield found
+
+
+def _is_reported(event: Event) -> bool:
+    """Whether sizes or ranks that do not fit are reported already."""
+    return any(p.loud and severity_of(p.sameness) in _SEEN for p in event.problems)
 
 
 def _axis_span(event: Event) -> Span:
@@ -122,6 +127,23 @@ def _stretching(g: Graph, value: Value, back: int, rank: int) -> Event | None:
         return event if before.axes[back].dim == ONE else None
     one = after.axes[back]
     return event if not any(one.same(a) for a in before.axes) and event.short != "expand_as" else None
+
+
+# -- parts that a module takes beside each other
+
+
+def _apart(event: Event) -> Misjoin | None:
+    if not any(p.kind == "parts-not-beside" for p in event.problems):
+        return None
+    return Misjoin(
+        event,
+        _axis_span(event),
+        0,
+        f"`{event.short}` joins along axis 0 what a module takes side by side",
+        "the module is as wide as the parts together; joined along the first axis, each would have to be as wide alone",
+        "dim=-1",
+        severity="warning",
+    )
 
 
 # -- the steps of a recurrence

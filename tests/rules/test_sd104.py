@@ -135,6 +135,15 @@ class Step(nn.Module):
         both = torch.cat((self.hidden(state), self.embed(token)), dim=0)  # <- SD104
         return self.cell(both)
 """,
+    "what a cell takes side by side": """
+class Step(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.cell = nn.LSTMCell(width + hidden, hidden)
+
+    def forward(self, token, context):
+        return self.cell(torch.cat((token, context), 0))  # <- SD104
+""",
 }
 
 RIGHT = {
@@ -229,6 +238,16 @@ def predict(model, batches):
         B, T, d = x.shape
         every.append(head(x.mean(1, keepdim=True)))
     return torch.cat(every, dim=0)
+""",
+    "two batches for a module as wide as a sum": """
+class Both(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.wide = nn.Linear(hidden, width + hidden)
+        self.out = nn.Linear(width + hidden, hidden)
+
+    def forward(self, a, b):
+        return self.out(torch.cat((self.wide(a), self.wide(b)), 0))
 """,
 }
 
