@@ -229,7 +229,8 @@ def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:
     start, stop = _entry(trace, layout.event)
     for softmax in softmaxes(trace):
         index = softmax.event.index
-        if start <= index < stop and softmax.axis is not None and is_axis(softmax.axis, layout.batch):
+        explicit = start <= index < stop and not softmax.implicit
+        if explicit and softmax.axis is not None and is_axis(softmax.axis, layout.batch):
             yield Evidence(softmax.event, "normalises attention along the axis that it takes for the batch", 2)
             return
     for event in trace.events[layout.event.index + 1 : stop]:

@@ -25,7 +25,7 @@ _FORMS = {
 }
 # Forms that a program reads, and whose names therefore stand for one size each.
 # What has so many axes and no others.
-_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "cat", "stack", "gather"))
+_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "gather"))
 _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
@@ -43,7 +43,7 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
-    """A product or a join that takes other numbers of axes than those that are stated of its operands."""
+    """A product that takes other numbers of axes than those that are stated of its operands."""
     for event, problem in problems(trace, "stated-rank"):
         if event.short not in _USES or event.span in seen or event.span.path:
             continue
