@@ -59,6 +59,17 @@ class Pool(nn.Module):
         b, t, d = x.shape
         return (self.normalise(self.score(x)) * x).sum(1)
 """,
+    "scores of one learned column": """
+class Pool(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(width, 1))
+
+    def forward(self, memory):
+        B, N, width = memory.shape
+        weights = (memory @ self.query).softmax(-1)  # <- SD402
+        return (weights * memory).sum(1)
+""",
 }
 
 RIGHT = {
