@@ -13,7 +13,8 @@ from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor
 from shapedoc.rules.blame import build_event, layer_of
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import graph, shape_at
-from shapedoc.rules.softmaxes import is_axis, softmaxes
+from shapedoc.rules.softmaxes import holds, is_axis, softmaxes
+from shapedoc.rules.weights import uses
 
 __all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_time_name", "layouts"]
 
@@ -230,7 +231,11 @@ def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:
     for softmax in softmaxes(trace):
         index = softmax.event.index
         explicit = start <= index < stop and not softmax.implicit
-        if explicit and softmax.axis is not None and is_axis(softmax.axis, layout.batch):
+        axis = softmax.axis
+        if not explicit or axis is None or not is_axis(axis, layout.batch):
+            continue
+        # Weights over another axis than the one that is summed are at fault themselves.
+        if any(holds(s, axis) for use in uses(graph(trace), softmax) for s in use.summed):
             yield Evidence(softmax.event, "normalises attention along the axis that it takes for the batch", 2)
             return
     for event in trace.events[layout.event.index + 1 : stop]:

@@ -66,19 +66,23 @@ def maker(trace: Trace, operand: Operand | None) -> Event | None:
     return made if made is not None and made.short in _MAPS else None
 
 
-def is_tainted(trace: Trace, operand: Operand | None) -> bool:
-    """Whether an operand comes out of an operation that did not fit: what is wrong with it follows from that."""
+def is_tainted(trace: Trace, operand: Operand | None, *, noted: bool = True) -> bool:
+    """Whether an operand comes out of an operation that did not fit: what is wrong with it follows from that.
+
+    noted: one that is no more than a note counts too.
+    """
     if operand is None:
         return False
     g = graph(trace)
     made = g.producer(operand.value)
     made = g.origin(made, SHAPING | _PASSES) if made is not None else None
-    return made is not None and any(_spoils(p) for p in made.problems)
+    return made is not None and any(_spoils(p, noted) for p in made.problems)
 
 
-def _spoils(problem: Problem) -> bool:
-    """Whether a problem is reported, so that nothing is said of what follows from it."""
-    return (problem.loud or problem.kind in _SPOILS) and severity_of(problem.sameness) not in (None, "note")
+def _spoils(problem: Problem, noted: bool) -> bool:
+    severity = severity_of(problem.sameness)
+    told = severity is not None and (noted or severity != "note")
+    return (problem.loud or problem.kind in _SPOILS) and told
 
 
 _SPOILS = frozenset(

@@ -23,7 +23,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for event, problem in problems(trace, "mismatched-module-input", "mismatched-batch", "mismatched-product"):
         severity = severity_of(problem.sameness)
         operand = event.operand(problem.operands[0]) if problem.operands else None
-        if severity is None or is_tainted(trace, operand):
+        if severity is None or is_tainted(trace, operand, noted=False):
             continue
         event, problem = clearest(trace, event, problem)
         if problem.kind != "mismatched-module-input":
