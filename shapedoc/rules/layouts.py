@@ -232,7 +232,7 @@ def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:
         index = softmax.event.index
         explicit = start <= index < stop and not softmax.implicit
         axis = softmax.axis
-        if not explicit or axis is None or not is_axis(axis, layout.batch):
+        if not explicit or axis is None or not _is_only(axis, layout.batch, layout.time):
             continue
         # Weights over another axis than the one that is summed are at fault themselves.
         if any(holds(s, axis) for use in uses(graph(trace), softmax) for s in use.summed):
@@ -242,12 +242,17 @@ def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:
         shape = shape_at(event, event.operand("input"))
         if shape is None or shape.rank != 3:
             continue
-        if event.short == "bmm" and is_axis(shape.axes[0], layout.time):
+        if event.short == "bmm" and _is_only(shape.axes[0], layout.time, layout.batch):
             yield Evidence(event, "takes that axis for the batch", 2)
             return
-        if _pools(event) and is_axis(shape.axes[1], layout.batch) and _made_by(trace, layout, event):
+        if _pools(event) and _is_only(shape.axes[1], layout.batch, layout.time) and _made_by(trace, layout, event):
             yield Evidence(event, "pools over the axis that it takes for the batch", 2)
             return
+
+
+def _is_only(axis: Axis, one: Axis, other: Axis) -> bool:
+    """Whether an axis is what became of `one`, and `other` was not mixed into it."""
+    return is_axis(axis, one) and not is_axis(axis, other)
 
 
 def _pools(event: Event) -> bool:
