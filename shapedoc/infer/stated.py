@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
@@ -59,7 +59,10 @@ class Statements:
         if not m.sources.comments or not isinstance(function.node, ir.FunctionDef):
             return value
         for bound in self.contracts.returns(function.node):
-            part = _component(value, bound.index if bound.index is not None else bound.shape.index)
+            index = bound.index if bound.index is not None else bound.shape.index
+            if index is not None and bound.shape.name:
+                index = _returned_as(function.node.body, bound.shape.name, index)
+            part = _component(value, index)
             if isinstance(part, Tensor) and bound.shape.sure:
                 self._meet(m, part, bound.shape, bound.name or "the returned value")
         return value
@@ -117,6 +120,8 @@ class Statements:
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter)
             return
+        if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
+            return  # an empty tensor that a loop is to fill
         if dims is None:
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
             return
@@ -249,6 +254,18 @@ class Statements:
         inferred = m.sizes.show_shape(value.shape)
         span, text = Span(*stated.span), str(stated)
         m.trace.stated.append(Stated(span, name, text, stated.form, inferred, verdict, rank, permuted))
+
+
+def _returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:
+    """The place of a documented result in what is returned last: where its name stands, else its place in the list."""
+    last = body[-1] if body else None
+    value = last.value if isinstance(last, ir.Return) else None
+    for place, item in enumerate(value.items if isinstance(value, ir.Sequence) else ()):
+        while isinstance(item, ir.Call | ir.Attribute):
+            item = item.func if isinstance(item, ir.Call) else item.value
+        if isinstance(item, ir.Name) and item.id == name:
+            return place
+    return index
 
 
 def _checked(call: ir.Expr) -> ir.Expr | None:

@@ -273,6 +273,22 @@ class Model(nn.Module):
         return tokens
 """
 
+RESULTS_DOCUMENTED_IN_ANOTHER_ORDER = '''\
+def decode(memory, targets):
+    """
+    Args:
+        memory: (B, T, d)
+        targets: (B, L)
+    Returns:
+        alignments: (L, T, B)
+        logits: (B, V)
+    """
+    B, T, d = memory.shape
+    alignments = torch.zeros(targets.size(1), T, B)
+    logits = memory.sum(dim=1)
+    return logits.detach(), alignments
+'''
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }

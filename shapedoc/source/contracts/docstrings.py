@@ -135,9 +135,9 @@ def _results(documented: Documented, results: list[tuple[_Item, list[StatedShape
         elif all(s.name for s in shapes) and len(_BRACKETS.findall(stating[0][0].text)) == len(shapes):
             documented.returns.extend(Bound("", replace(s, name=None), i) for i, s in enumerate(shapes))
         return
-    for i, (_, shapes) in enumerate(named):
+    for i, (item, shapes) in enumerate(named):
         if shapes:
-            documented.returns.append(Bound("", replace(shapes[0], name=None), i))
+            documented.returns.append(Bound("", replace(shapes[0], name=item.names[0]), i))
 
 
 def _items(text: str) -> list[_Item]:
