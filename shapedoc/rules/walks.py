@@ -24,5 +24,11 @@ def twins(trace: Trace, event: Event) -> list[Event]:
 
 
 def is_consequence(trace: Trace, event: Event) -> bool:
-    """Whether some walk has the operation use what came of operands that did not fit."""
-    return event.spoilt or any(e.spoilt for e in _places(trace).get((event.op, event.span), ()))
+    """Whether some walk has the operation use what came of operands that did not fit.
+
+    A later round of a loop does, where the fault of this one goes into it: that says nothing of this one.
+    """
+    first: dict[tuple[Span, ...], Event] = {}
+    for other in _places(trace).get((event.op, event.span), ()):
+        first.setdefault(tuple(call.span for call in other.calls), other)
+    return event.spoilt or any(e.spoilt for e in first.values())

@@ -213,6 +213,32 @@ class Model(nn.Module):
         notes, last = self.run(self.table(words))
         return self.score(last[-1], notes)
 """,
+    "an axis too far, in a loop that goes on with it": """\
+class Score(nn.Module):
+    def __init__(self, a, b, n):
+        super().__init__()
+        self.one, self.two, self.out = nn.Linear(a, n), nn.Linear(b, n), nn.Linear(n, 1)
+
+    def forward(self, state, notes):
+        s = self.out(torch.tanh(self.one(state).unsqueeze(1) + self.two(notes))).squeeze(2)
+        w = F.softmax(s, dim=2)  # <- SD111
+        return torch.bmm(w.unsqueeze(1), notes).squeeze(1)
+
+
+class Unroll(nn.Module):
+    def __init__(self, e, h):
+        super().__init__()
+        self.table, self.read, self.score = nn.Embedding(9, e), nn.GRU(e, h, batch_first=True), Score(h, h, 5)
+        self.step = nn.GRUCell(h, h)
+
+    def forward(self, words):
+        N, L = words.shape
+        notes, last = self.read(self.table(words))
+        state = last[-1]
+        for _ in range(L):
+            state = self.step(self.score(state, notes), state)
+        return state
+""",
     "values of the asking sequence, in a call": """\
 class Look(nn.Module):
     def __init__(self, c):
