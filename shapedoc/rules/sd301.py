@@ -8,19 +8,24 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import NoneValue
 from shapedoc.rules.cells import Cell, sources
-from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.timing import Attention, attentions, decoder_claims, place_of, query_text
+from shapedoc.rules.timing import Attention, attentions, decoder_claims, joins, place_of, query_text
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE", "is_after_only"]
+
+_ZEROS = names("zeros new_zeros zeros_like")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     for attention in attentions(trace):
         cell = attention.after
-        if cell is None or attention.score.form != "additive" or not is_after_only(g, attention, cell):
+        if cell is None or attention.score.form != "additive":
+            continue
+        if not is_after_only(g, attention, cell) and not _is_read_out(trace, g, attention, cell):
             continue
         said = decoder_claims(trace, cell)
         if "bahdanau" in said and "luong" not in said:
@@ -38,6 +43,22 @@ def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
     fed = [s for s in sources(g, cell.event.value("input")) if s.kind in ("input", "made", "unknown")]
     given = [s for s in fed if s.kind != "made"]
     return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind == "input")
+
+
+def _is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:
+    """Whether the context is joined with the very state that asked for it, and the first step gets a context of zeros.
+
+    A loop that makes the context of the next step at its end has made the first one before it, from the first state.
+    """
+    at_once = any(c.event.loops == cell.event.loops for c in attention.fed)
+    if not attention.known or at_once or not joins(g, attention.joined, cell):
+        return False
+    first = next((e for e in trace.events if e.op == cell.event.op and e.span == cell.event.span), None)
+    made = g.producer(first.value("input")) if first is not None else None
+    if made is None or made.short not in ("cat", "concat"):
+        return False
+    parts = (g.producer(o.value) for o in tensor_operands(made))
+    return any(p is not None and g.origin(p, SHAPING).short in _ZEROS for p in parts)
 
 
 def _found(trace: Trace, attention: Attention, cell: Cell, severity: Severity) -> Finding:
@@ -62,7 +83,7 @@ def _found(trace: Trace, attention: Attention, cell: Cell, severity: Severity) -
         + label(event.span, "the weights")
         + call_labels(event),
         why="in Bahdanau's decoder s_t = f(s_(t-1), y_(t-1), c_t): the context is of s_(t-1), and the cell takes it",
-        notes=("the context goes into no cell",),
+        notes=("the context goes into no cell",) if not attention.fed else (),
         help="attend first, and join the context with the input of the cell"
         if none
         else f"attend before the cell, with {old}, and join the context with the input of the cell",

@@ -21,7 +21,7 @@ from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Attention", "attentions", "decoder_claims", "place_of", "query_text"]
+__all__ = ["Attention", "attentions", "decoder_claims", "joins", "place_of", "query_text"]
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +96,7 @@ def _all(trace: Trace, g: Graph) -> Iterator[Attention]:
         attention = Attention(softmax, score, query, reached, joined, known)
         decoders = [c for c in every if c.event.index not in encoders]
         attention.after = next((c for c in decoders if _returned(query, c)), None)
-        attention.before = next((c for c in decoders if overlap(query, c.hidden) and _joins(g, joined, c)), None)
+        attention.before = next((c for c in decoders if overlap(query, c.hidden) and joins(g, joined, c)), None)
         if query:
             yield attention
 
@@ -110,7 +110,7 @@ def _sources(g: Graph, operands: tuple[Operand, ...]) -> frozenset[Source]:
     return frozenset(source for operand in operands for source in sources(g, operand.value))
 
 
-def _joins(g: Graph, joined: list[Event], cell: Cell) -> bool:
+def joins(g: Graph, joined: list[Event], cell: Cell) -> bool:
     """Whether the context is joined with what this call of the cell returned, in the same round."""
     for event in joined:
         if event.loops != cell.event.loops:

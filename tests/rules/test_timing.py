@@ -15,6 +15,28 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "Bahdanau whose first context is zeros, read out with the state that asked": """
+class Writer(nn.Module):
+    # Bahdanau et al. (2015)
+    def __init__(self, e, h):
+        super().__init__()
+        self.cell, self.out = nn.GRUCell(e + h, h), nn.Linear(2 * h, e)
+        self.w, self.u, self.v = nn.Linear(h, h), nn.Linear(h, h), nn.Linear(h, 1)
+
+    def read(self, s, notes):
+        e = self.v(torch.tanh(self.w(s).unsqueeze(1) + self.u(notes)))
+        return (e.softmax(1) * notes).sum(1)
+
+    def forward(self, x, s, notes):
+        seen, out = torch.zeros_like(s), []
+        for t in range(x.size(0)):
+            s = self.cell(torch.cat([x[t], seen], 1), s)
+            seen = self.read(s, notes)  # <- SD301
+            out.append(self.out(torch.cat([s, seen], 1)))
+        return torch.stack(out)
+
+Writer(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7), torch.randn(2, 5, 7))
+""",
     "Bahdanau on the new state": """
 class BahdanauDecoder(nn.Module):
     def __init__(self, vocab, emb, h):
@@ -99,6 +121,28 @@ for step in range(3):
 }
 
 RIGHT = {
+    "Bahdanau turned round, the first context made before the loop": """
+class Writer(nn.Module):
+    # Bahdanau et al. (2015)
+    def __init__(self, e, h):
+        super().__init__()
+        self.cell, self.out = nn.GRUCell(e + h, h), nn.Linear(2 * h, e)
+        self.w, self.u, self.v = nn.Linear(h, h), nn.Linear(h, h), nn.Linear(h, 1)
+
+    def read(self, s, notes):
+        e = self.v(torch.tanh(self.w(s).unsqueeze(1) + self.u(notes)))
+        return (e.softmax(1) * notes).sum(1)
+
+    def forward(self, x, s, notes):
+        seen, out = self.read(s, notes), []
+        for t in range(x.size(0)):
+            s = self.cell(torch.cat([x[t], seen], 1), s)
+            out.append(self.out(torch.cat([s, seen], 1)))
+            seen = self.read(s, notes)
+        return torch.stack(out)
+
+Writer(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7), torch.randn(2, 5, 7))
+""",
     "Bahdanau, rotated": '''
 class BahdanauRotated(nn.Module):
     """Bahdanau attention, rotated: the context is computed for the next step."""
