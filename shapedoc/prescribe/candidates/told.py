@@ -15,6 +15,8 @@ from shapedoc.prescribe.places import names_in_scope, spots
 
 __all__: list[str] = []
 
+# Findings that may stand on a call, while what they tell is to be written inside of it.
+_ELSEWHERE = ("SD105", "SD107")
 _LIBRARIES = ("torch", "F", "nn", "np", "math", "float", "len", "int", "self", "True", "False", "None")
 
 
@@ -24,7 +26,7 @@ _LIBRARIES = ("torch", "F", "nn", "np", "math", "float", "len", "int", "self", "
 )  # fmt: skip
 def as_told(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The expression that the finding's help spells out."""
-    for span in dict.fromkeys(spots(bench, finding, labels=True)):
+    for span in dict.fromkeys(spots(bench, finding, labels=finding.code in _ELSEWHERE)):
         yield from _at(bench, finding, span)
 
 
