@@ -135,6 +135,9 @@ def _stretching(g: Graph, value: Value, back: int, rank: int) -> Event | None:
 def _apart(event: Event) -> Misjoin | None:
     if not any(p.kind == "parts-not-beside" for p in event.problems):
         return None
+    shape = result_shape(event)
+    if event.loops and (shape is None or shape.rank is None or shape.rank < 2):
+        return None  # rows that a loop takes one by one are vectors: side by side along their one axis
     return Misjoin(
         event,
         _axis_span(event),
