@@ -80,11 +80,9 @@ def _reversed(at: OpContext, input: Tensor) -> Tensor:
     shape = at.shape(input)
     if len(shape.axes) > 2:
         at.conflict("reversed-axes", [input], loud=False)
-    if shape.run is not None and len(shape.axes) < 3:
-        # Of more axes it would be a fault, of one it does nothing: a tensor of which nobody says more is a matrix.
-        at.need_rank(input, 2)
-        shape = at.shape(input)
     if shape.run is not None:
+        if not shape.axes:
+            return at.unknown(input, more=0)
         return at.tensor([Run() if isinstance(i, Run) else i for i in reversed(shape.items)], input)
     return permuted(at, input, tuple(reversed(range(len(shape.items)))))
 

@@ -42,5 +42,5 @@ def test_a_full_disk_is_no_fault_of_the_tool(project: Project) -> None:
 
 def test_every_command_says_in_one_line_what_it_does(project: Project) -> None:
     listed = project.run("--help").stdout
-    assert "  lint     Find shape faults in files and folders.\n" in listed
-    assert "  rules    List every rule.\n" in listed
+    assert "  lint      Find shape faults in files and folders.\n" in listed
+    assert "  rules     List every rule.\n" in listed
