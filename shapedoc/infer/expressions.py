@@ -168,7 +168,7 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
             return _repeat(m, right, left)
         case (("+" | "%"), Str(), _):
             return Str(left.value + right.value if isinstance(right, Str) and left.value and right.value else None)
-    events = tuple(e for v in (left, right) if isinstance(v, Unknown) for e in v.events)
+    events = tuple(dict.fromkeys(e for v in (left, right) if isinstance(v, Unknown) for e in v.events))
     reason = next((v.reason for v in (left, right) if isinstance(v, Unknown)), f"`{op}` on these values")
     return Unknown(reason, events)
 

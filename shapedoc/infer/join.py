@@ -13,7 +13,7 @@ from shapedoc.infer.values import Choice, Class, Container, Function, Instance, 
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
-__all__ = ["OPTIONAL", "State", "join", "join_states", "settled", "snapshot"]
+__all__ = ["OPTIONAL", "State", "join", "join_different", "join_states", "settled", "snapshot"]
 
 Where = ir.Stmt | ir.Expr | None
 
@@ -111,7 +111,7 @@ def join(machine: Machine, values: Sequence[Value], node: Where = None) -> Value
     first = values[0]
     if all(v is first for v in values[1:]):
         return first
-    return _join_used(machine, values, node) or _join_alike(machine, values, node) or _join_different(values)
+    return _join_used(machine, values, node) or _join_alike(machine, values, node) or join_different(values)
 
 
 def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value | None:
@@ -187,11 +187,13 @@ def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value
     return None
 
 
-def _join_different(values: Sequence[Value]) -> Value:
+def join_different(values: Sequence[Value]) -> Value:
+    """One of several callables, or unknown; it comes from what all of them come from."""
     choice = _choice(values)
     if choice is not None:
         return choice
-    events = tuple(e for v in values if isinstance(v, Unknown) for e in v.events)
+    # Once each: the branches mostly share them, and a row of branches would double them every time.
+    events = tuple(dict.fromkeys(e for v in values if isinstance(v, Unknown) for e in v.events))
     return Unknown("different things in different branches", events)
 
 

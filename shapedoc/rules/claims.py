@@ -22,6 +22,7 @@ _WORDS = {
 }
 
 _HEAD = re.compile(r"\s*(?:class|(?:async\s+)?def)\s")
+_NAMED = re.compile(r"\s*(?:class|(?:async\s+)?def)\s+(\w+)")
 _STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
 _COMMENTS = re.compile(r"#.*")
 
@@ -51,18 +52,26 @@ def said_of(trace: Trace, function: str) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def scope_text(trace: Trace, function: str) -> str:
     """The source of the class of a method, or of a function, with its name, docstring and comments."""
-    name = function.split(".")[0]
+    lines, heads = _heads(trace)
+    start = heads.get(function.split(".")[0])
+    if start is None:
+        return ""
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    end = start + 1
+    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
+        end += 1
+    while start > 0 and lines[start - 1].lstrip().startswith(("#", "@")):
+        start -= 1
+    return "\n".join(lines[start:end])
+
+
+@lru_cache(maxsize=2)
+def _heads(trace: Trace) -> tuple[list[str], dict[str, int]]:
+    """The lines of the text, and for every name of a class or function the first line that defines it."""
     lines = trace.text.splitlines()
-    head = re.compile(rf"^(\s*)(?:class|(?:async\s+)?def)\s+{re.escape(name)}\b")
-    for start, line in enumerate(lines):
-        match = head.match(line)
-        if match is None:
-            continue
-        indent = len(match[1])
-        end = start + 1
-        while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
-            end += 1
-        while start > 0 and lines[start - 1].lstrip().startswith(("#", "@")):
-            start -= 1
-        return "\n".join(lines[start:end])
-    return ""
+    heads: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        match = _NAMED.match(line)
+        if match is not None:
+            heads.setdefault(match[1], number)
+    return lines, heads

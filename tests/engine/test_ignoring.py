@@ -145,4 +145,6 @@ def test_some_broken_fixtures_are_silent_afterwards(here: Path) -> None:
 
 @pytest.mark.full
 def test_all_broken_fixtures_are_silent_afterwards(here: Path) -> None:
-    _silence_fixtures(here, sorted(path.name for path in _BROKEN_FIXTURES.glob("*.py")))
+    # What does not parse cannot be compared by its tree.
+    names = sorted(path.name for path in _BROKEN_FIXTURES.glob("*.py") if not path.name.startswith("sd901"))
+    _silence_fixtures(here, names)

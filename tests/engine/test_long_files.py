@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from shapedoc.core.value import Value
+from shapedoc.core.value import Unknown, Value
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.depth import room_to_nest
 from shapedoc.engine.garbage import collecting_seldom
 from shapedoc.engine.request import Settings
+from shapedoc.infer.join import join_different
 from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
 from shapedoc.source.read import Source, read_source
@@ -137,6 +138,12 @@ def test_twice_the_text_is_twice_the_work(write: Callable[[int], str], size: int
 )
 def test_deep_code_is_bounded(write: Callable[[int], str], size: int, most: int, work: Callable[[str], int]) -> None:
     assert 0 < work(write(size)) <= most
+
+
+def test_what_is_unknown_in_two_branches_comes_from_each_event_once() -> None:
+    source = Unknown("a call", (3, 5)), Unknown("another", (5, 3))
+    joined = join_different(source)
+    assert joined == Unknown("different things in different branches", (3, 5))
 
 
 @pytest.mark.full
