@@ -143,7 +143,8 @@ def test_deep_code_is_bounded(write: Callable[[int], str], size: int, most: int,
 def test_what_is_unknown_in_two_branches_comes_from_each_event_once() -> None:
     source = Unknown("a call", (3, 5)), Unknown("another", (5, 3))
     joined = join_different(source)
-    assert joined == Unknown("different things in different branches", (3, 5))
+    assert isinstance(joined, Unknown)
+    assert joined.events == (3, 5)
 
 
 @pytest.mark.full
