@@ -8,6 +8,7 @@ Source: Jupyter, The Notebook file format (nbformat 3 and 4).
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,9 @@ from shapedoc.source.notebook_json import CodeLiteral, Replacement, code_literal
 from shapedoc.source.parse import SourceError, TooDeep, parse
 
 __all__ = ["SUFFIX", "Cell", "NotANotebook", "Notebook", "UneditablePlace", "is_notebook"]
+
+# What an exercise leaves to the reader: ``<YOUR CODE HERE>``, ``<...>``; no comparison looks like it.
+_GAP = re.compile(r"(?:^|[=(,.:]|return)\s*<(?:\.\.\.|[A-Za-z][^<>=\n]*)>", re.MULTILINE)
 
 SUFFIX = ".ipynb"
 
@@ -73,7 +77,7 @@ class Notebook:
         self._firsts = [cell.first for cell in self.cells]
 
     def _python(self, source: str, first: int) -> str:
-        """The Python of a cell; blank where it does not parse, which is noted."""
+        """The Python of a cell; blank where it does not parse, which is noted unless the cell has a gap to fill in."""
         wrong: SourceError | None = None
         for timed in (True, False):
             python = plain_python(source, timed=timed)
@@ -85,7 +89,7 @@ class Notebook:
                 wrong = problem
             else:
                 return python
-        if wrong is not None and not _parses(dedent(python)):
+        if wrong is not None and not _GAP.search(source) and not _parses(dedent(python)):
             self.broken.append(SourceError(wrong.message, first + wrong.line - 1, wrong.column))
         return "".join("\n" for _ in split_lines(source))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
+import pytest
+
 from tests.cli.project import RIGHT, WRONG, Project
 
 _CODE, _TEXT = "code", "markdown"
@@ -115,6 +117,14 @@ def test_a_broken_cell_is_a_finding_and_the_others_are_read(project: Project) ->
         ("SD901", 3, 1, 5),
     ]
     assert found[0]["message"] == "the cell does not parse: invalid syntax"
+
+
+@pytest.mark.parametrize(
+    "gap", ["weights = <YOUR CODE>", "<...>", "    return <your code: the context>", "f(<SIZE>, 2)"]
+)
+def test_a_cell_with_a_gap_to_fill_in_is_no_fault(project: Project, gap: str) -> None:
+    project.write("exercise.ipynb", _notebook((_CODE, "import torch\n" + gap), (_CODE, WRONG)))
+    assert [(f["code"], f["cell"]) for f in project.report()["findings"]] == [("SD101", 2)]
 
 
 def test_a_notebook_of_python_2_says_so_once(project: Project) -> None:
