@@ -1,4 +1,4 @@
-"""Pictures: the shape flow of a call, and the heat map of attention weights. The one place that draws them."""
+"""Pictures: the shape flow of a call, attention weights, accuracy against length. The one place that draws them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.report.svg.canvas import Picture
+from shapedoc.report.svg.curve import accuracy_curve
 from shapedoc.report.svg.flow import shape_flow
 from shapedoc.report.svg.heat import heat_map
+from shapedoc.report.svg.words import ENGLISH, Words
 
-__all__ = ["Picture", "heat_map", "plot", "shape_flow"]
+__all__ = ["ENGLISH", "Picture", "Words", "accuracy_curve", "heat_map", "plot", "shape_flow"]
 
 
 def plot(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from shapedoc.report.plain import one_line, plain
+from shapedoc.report.width import shown_width
+
 __all__ = [
     "CHAR",
     "INK",
@@ -19,6 +22,7 @@ __all__ = [
     "label",
     "path",
     "width_of",
+    "written",
 ]
 
 INK, MUTED, PAPER, RULE, WRONG, RIGHT = "#1f2328", "#656d76", "#ffffff", "#d0d7de", "#c62828", "#1a7f37"
@@ -50,7 +54,7 @@ class Picture(str):
             f' height="{height:.0f}" role="img" font-family="{escape(FONT, quote=True)}" font-size="{SIZE}">'
         )
         back = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
-        return cls("\n".join([head, f"<title>{escape(title)}</title>", back, *parts, "</svg>\n"]))
+        return cls("\n".join([head, f"<title>{escape(one_line(title))}</title>", back, *parts, "</svg>\n"]))
 
 
 def hue(index: int) -> str:
@@ -59,19 +63,33 @@ def hue(index: int) -> str:
 
 
 def width_of(text: str, size: float = SIZE) -> float:
-    """About how wide a text is drawn."""
-    return len(text) * CHAR * size / SIZE
+    """About how wide a text is drawn; a Chinese character takes two columns."""
+    return shown_width(text) * CHAR * size / SIZE
 
 
 def label(
-    x: float, y: float, text: str, *, fill: str = INK, anchor: str = "start", size: float = SIZE, bold: bool = False
+    x: float,
+    y: float,
+    text: str,
+    *,
+    fill: str = INK,
+    anchor: str = "start",
+    size: float = SIZE,
+    bold: bool = False,
+    halo: bool = False,
 ) -> str:
-    """A line of text whose baseline is at y."""
+    """A line of text whose baseline is at y; a halo in the colour of the paper keeps it apart from lines under it."""
     weight = ' font-weight="bold"' if bold else ""
-    kept = escape(text).replace("  ", "\u00a0 ")
+    weight += f' stroke="{PAPER}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' if halo else ""
+    kept = written(text)
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" text-anchor="{anchor}" font-size="{size:g}"{weight}>{kept}</text>'
     )
+
+
+def written(text: str) -> str:
+    """A text as it may stand in XML: escaped, on one line, control characters left out, runs of spaces kept."""
+    return escape(plain(text).replace("\n", " ")).replace("  ", "\u00a0 ")
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, stroke: str = "none", thick: float = 1) -> str:

@@ -10,6 +10,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Int, Tensor
 from shapedoc.report.svg.canvas import MUTED, RIGHT, WRONG, Picture, box, hue, label, path, width_of
+from shapedoc.report.svg.words import ENGLISH, Words
 
 __all__ = ["shape_flow"]
 
@@ -31,7 +32,9 @@ class _Row:
     right: tuple[str, ...] = ()
 
 
-def shape_flow(trace: Trace, findings: Sequence[Finding] = (), entry: str | None = None) -> Picture:
+def shape_flow(
+    trace: Trace, findings: Sequence[Finding] = (), entry: str | None = None, *, words: Words = ENGLISH
+) -> Picture:
     """Draw what one entry of a trace does to shapes.
 
     entry: its name, such as ``Attention.forward``; the one with the first fault where it is not given, else the
@@ -43,7 +46,7 @@ def shape_flow(trace: Trace, findings: Sequence[Finding] = (), entry: str | None
     start, end, name = _chosen(trace, findings, entry)
     rows = _rows(trace, start, end)
     _mark(trace, rows, findings)
-    return _drawn(rows, name or trace.path)
+    return _drawn(rows, name or trace.path, words)
 
 
 def _chosen(trace: Trace, findings: Sequence[Finding], entry: str | None) -> tuple[int, int, str]:
@@ -150,46 +153,47 @@ def _dim(event: Event) -> int | None:
     return value.value if isinstance(value, Int) else None
 
 
-def _drawn(rows: list[_Row], name: str) -> Picture:
+def _drawn(rows: list[_Row], name: str, words: Words) -> Picture:
+    title = words.flow_of.format(name=name)
     hues = {size: hue(i) for i, size in enumerate(dict.fromkeys(s for r in rows for s in r.sizes))}
     arcs = max((i - s for i, r in enumerate(rows) for s in r.sources), default=1)
     left = _LEFT + min(14 * arcs**0.5, 70) + 10
     texts = [_cut(row.text) for row in rows]
     shapes_at = left + 44 + max((width_of(t) for t in texts), default=60) + _GAP
-    parts = [label(_LEFT, 26, f"shape flow of {name}", bold=True, size=15)]
+    parts = [label(_LEFT, 26, title, bold=True, size=15)]
     tops, y = [], 46.0
     for row in rows:
         tops.append(y)
         y += _ROW * (1 + len([w for w in row.wrong if w[0]]) + bool(row.says) + bool(row.right))
     for i, row in enumerate(rows):
         parts += [_arc(left, tops[s] + _ROW / 2, tops[i] + _ROW / 2, bool(row.wrong)) for s in row.sources]
-    wide = shapes_at
+    wide = max(shapes_at, width_of(title, 15) + _LEFT)
     for row, text, top in zip(rows, texts, tops, strict=True):
         colour = WRONG if row.wrong else MUTED
         parts.append(f'<circle cx="{left:.1f}" cy="{top + _ROW / 2:.1f}" r="3.5" fill="{colour}"/>')
         parts.append(label(left + 36, top + 19, str(row.event.span.line), fill=MUTED, anchor="end", size=12))
         parts.append(label(left + 44, top + 19, text))
         own = next((axis for name_, _, axis in row.wrong if not name_), None)
-        drawn, end = _chips(shapes_at, top + 5, row.sizes, hues, own, any(not w[0] for w in row.wrong))
+        drawn, end = _chips(shapes_at, top + 5, row.sizes, hues, own, any(not w[0] for w in row.wrong), words)
         parts += drawn
         wide = max(wide, end)
         below = top + _ROW
         for operand, sizes, axis in (w for w in row.wrong if w[0]):
             parts.append(label(left + 60, below + 19, _cut(operand), fill=WRONG))
-            drawn, end = _chips(shapes_at, below + 5, sizes, hues, axis, axis is None)
+            drawn, end = _chips(shapes_at, below + 5, sizes, hues, axis, axis is None, words)
             parts += drawn
             wide = max(wide, end)
             below += _ROW
         if row.right:
-            parts.append(label(left + 60, below + 19, "should be", fill=RIGHT))
-            drawn, end = _chips(shapes_at, below + 5, row.right, hues, None, False)
+            parts.append(label(left + 60, below + 19, words.should_be, fill=RIGHT))
+            drawn, end = _chips(shapes_at, below + 5, row.right, hues, None, False, words)
             parts += drawn
             wide = max(wide, end)
             below += _ROW
         if row.says:
             parts.append(label(left + 44, below + 18, f"\u2717 {row.says}", fill=WRONG, bold=True, size=12))
             wide = max(wide, left + 44 + width_of(row.says, 12) + 20)
-    return Picture.of(parts, wide + _LEFT, y + 12, f"shape flow of {name}")
+    return Picture.of(parts, wide + _LEFT, y + 12, title)
 
 
 def _cut(text: str) -> str:
@@ -204,11 +208,11 @@ def _arc(x: float, top: float, bottom: float, wrong: bool) -> str:
 
 
 def _chips(
-    x: float, y: float, sizes: tuple[str, ...], hues: dict[str, str], axis: int | None, whole: bool
+    x: float, y: float, sizes: tuple[str, ...], hues: dict[str, str], axis: int | None, whole: bool, words: Words
 ) -> tuple[list[str], float]:
     """The axes of a shape, side by side; the wrong one, or all of them, framed in red. Returns the right edge too."""
     if not sizes:
-        return [label(x, y + 14, "no axes", fill=MUTED, size=12)], x + width_of("no axes", 12)
+        return [label(x, y + 14, words.no_axes, fill=MUTED, size=12)], x + width_of(words.no_axes, 12)
     wrong = axis % len(sizes) if axis is not None and -len(sizes) <= axis < len(sizes) else None
     parts = []
     for i, size in enumerate(sizes):

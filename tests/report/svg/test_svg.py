@@ -11,7 +11,7 @@ import pytest
 import shapedoc
 from shapedoc.core.trace import Trace
 from shapedoc.infer import analyse
-from shapedoc.report.svg import heat_map, plot, shape_flow
+from shapedoc.report.svg import Words, accuracy_curve, heat_map, plot, shape_flow
 from shapedoc.source import lower_ast
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -114,3 +114,66 @@ def test_nothing_is_fetched_and_no_script_runs() -> None:
     for picture in (plot(trace_of(BROKEN)), heat_map([[1.0]])):
         assert "<script" not in picture
         assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_what_can_be_no_weight_is_red_and_no_error() -> None:
+    picture = heat_map([[0.5, float("nan"), 0.5], [1.5, -2e9, float("inf")]])
+    red = [node.text for node in ElementTree.fromstring(picture).iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert red == ["nan", "1.50", "-2e9", "inf"]
+
+
+def test_padding_of_every_row_and_two_pictures_on_a_page() -> None:
+    padding = [[False, True, True], [False, False, True]]
+    picture = heat_map([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]], padding=padding, pattern="second")
+    root = ElementTree.fromstring(picture)
+    assert len([n for n in root.iter(f"{SVG}rect") if n.get("fill") == "url(#second)"]) == 4  # three, and the legend
+    assert "#padding" not in picture
+    with pytest.raises(ValueError, match=r"padding has another shape than the weights, \(2, 3\)"):
+        heat_map([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]], padding=padding[:1])
+
+
+def test_words_of_another_language() -> None:
+    words = Words(keys="键", queries="查询", padding="填充", weight="权重", weights="注意力权重")
+    shown = texts(heat_map([[1.0, 0.0]], padding=[False, True], words=words))
+    assert {"键", "查询", "填充", "权重", "注意力权重"} <= set(shown)
+    assert "形状 attend" in texts(shape_flow(trace_of(SILENT), words=Words(flow_of="形状 {name}")))
+
+
+def test_control_characters_and_surrogates_stay_out_of_pictures() -> None:
+    hostile = 'a\x00\x1b[31m\ud800<script>"&'
+    for picture in (
+        heat_map([[1.0]], queries=[hostile], keys=[hostile * 3], title=hostile),
+        accuracy_curve([1], [0.5], title=hostile, name=hostile),
+    ):
+        picture.encode("utf-8")
+        assert 'a[31m\ufffd<script>"&' in texts(picture)
+
+
+def test_the_curve_crosses_out_what_lies_outside_the_band() -> None:
+    picture = accuracy_curve([10, 20], [0.99, 0.4], baseline=[0.46, 0.2], band=[(0.95, 1.0), (0.45, 1.0)])
+    root = ElementTree.fromstring(picture)
+    red = [node.text for node in root.iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert red == ["0.40"]
+    assert len(list(root.iter(f"{SVG}circle"))) == 1
+    assert [n.get("class") for n in root.iter(f"{SVG}path")].count("band") == 1
+    assert {"accuracy", "baseline", "passes", "length", "10", "20", "0.99"} <= set(texts(picture))
+
+
+def test_the_curve_is_broken_where_nothing_was_measured() -> None:
+    picture = accuracy_curve([1, 2, 3, 4, 5], [0.1, 0.2, float("nan"), 0.4, 0.5])
+    lines = [n.get("d") for n in ElementTree.fromstring(picture).iter(f"{SVG}path") if n.get("stroke") == "#0b5cad"]
+    assert len(lines) == 3  # two runs, and the legend
+    ElementTree.fromstring(accuracy_curve([], []))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lengths": [1, 2], "accuracy": [0.5]}, "accuracy has 1 entries, there are 2 lengths"),
+        ({"lengths": [1], "accuracy": [0.5], "band": [(0, 1), (0, 1)]}, "band has 2 entries"),
+        ({"lengths": [2, 1], "accuracy": [0.5, 0.5]}, "the lengths do not rise"),
+    ],
+)
+def test_curves_that_do_not_fit_are_refused(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        accuracy_curve(**options)
