@@ -77,6 +77,13 @@ def _note_target(m: Machine, target: ir.Name | ir.Attribute, value: Value) -> No
             event.target = target.id if isinstance(target, ir.Name) else f"self.{target.attr}"
 
 
+def _named_difference(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
+    """Two sizes that are always equal differ by a 0 that stands where they are subtracted."""
+    if isinstance(target, ir.Name) and isinstance(source, ir.BinOp) and isinstance(value, Int) and value.value == 0:
+        return Int(value.dim, target.id, span_of(source, m.path))
+    return value
+
+
 def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
     """A literal put into a variable becomes a size of that name which knows its number."""
     match target, source, value:
@@ -84,7 +91,7 @@ def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -
             parts = zip(target.items, source.items, value.items, strict=True)
             return Seq(tuple(_named_literal(m, t, s, v) for t, s, v in parts), value.kind)
     if not isinstance(source, ir.Const) or not isinstance(value, Int):
-        return value
+        return _named_difference(m, target, source, value)
     name = target.id if isinstance(target, ir.Name) else target.attr if isinstance(target, ir.Attribute) else ""
     const = value.dim.const
     if not name or const is None:

@@ -7,7 +7,7 @@ from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, Graph, graph
 
-__all__ = ["counting", "from_zero", "is_positions", "table_cut"]
+__all__ = ["counting", "from_zero", "is_positions", "starts_at_zero", "table_cut"]
 
 _LOOKUPS = names("Embedding.forward embedding")
 _CREATES = names("zeros randn empty ones rand normal zeros_like")
@@ -40,11 +40,16 @@ def from_zero(g: Graph, event: Event) -> Event | None:
     source = g.producer(event.value("input"))
     while source is not None and source.short in SHAPING - _PARTS:
         source = g.main_source(source)
-    if source is None or source.short != "arange":
-        return None
-    limits = source.value("limits")
+    return source if source is not None and starts_at_zero(g, source) else None
+
+
+def starts_at_zero(g: Graph, event: Event) -> bool:
+    """Whether an event is an `arange` that starts at 0 in every call of the model."""
+    if event.short != "arange" or _is_built(event):
+        return False
+    limits = event.value("limits")
     items = limits.items if isinstance(limits, Seq) else ()
-    return source if items and (len(items) < 2 or _is_zero(g, source, items[0])) else None
+    return bool(items) and (len(items) < 2 or _is_zero(g, event, items[0]))
 
 
 def _is_zero(g: Graph, event: Event, start: Value) -> bool:

@@ -16,7 +16,16 @@ from shapedoc.core.value import Int, Seq, SliceValue
 from shapedoc.rules.contractions import PRODUCTS, contraction, literal, names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, axis_at, graph, shape_at
 
-__all__ = ["Rotation", "attended", "laid_out", "pairs_of_angles", "pairs_of_vector", "rotation_of", "rotations"]
+__all__ = [
+    "Rotation",
+    "attended",
+    "compared_with",
+    "laid_out",
+    "pairs_of_angles",
+    "pairs_of_vector",
+    "rotation_of",
+    "rotations",
+]
 
 Pairs = Literal["neighbours", "halves", ""]
 
@@ -129,18 +138,39 @@ def laid_out(g: Graph, rotation: Rotation) -> Event:
 
 def attended(g: Graph, rotation: Rotation) -> Axis | None:
     """The axis along which the turned vectors are compared with others: queries or keys of a product."""
+    found = _compared(g, rotation)
+    if found is None:
+        return None
+    user, ours = found
+    if user.short == "scaled_dot_product_attention":
+        return axis_at(shape_at(user, ours), -2)
+    product = contraction(user, ours)
+    return product.kept[-1] if product is not None and product.kept else None
+
+
+def compared_with(g: Graph, rotation: Rotation) -> Operand | None:
+    """What the turned vectors are multiplied with: the keys, seen from queries."""
+    found = _compared(g, rotation)
+    if found is None:
+        return None
+    user, ours = found
+    if user.short == "scaled_dot_product_attention":
+        return user.operand("key") if ours.name == "query" else user.operand("query")
+    return next((o for o in tensor_operands(user) if o is not ours), None)
+
+
+def _compared(g: Graph, rotation: Rotation) -> tuple[Event, Operand] | None:
+    """The product that the turned vectors go into, and the operand that they are."""
     seen: list[Event] = [rotation.event]
     for user in g.forward(rotation.event, lambda e: e.short in _TURNED):
+        operands: list[Operand] = []
         if user.short in PRODUCTS and user.short != "einsum":
-            for operand in tensor_operands(user):
-                if g.producer(operand.value) in seen:
-                    product = contraction(user, operand)
-                    return product.kept[-1] if product is not None and product.kept else None
+            operands = tensor_operands(user)
         elif user.short == "scaled_dot_product_attention":
-            for name in ("query", "key"):
-                operand_ = user.operand(name)
-                if operand_ is not None and g.producer(operand_.value) in seen:
-                    return axis_at(shape_at(user, operand_), -2)
+            operands = [o for o in (user.operand("query"), user.operand("key")) if o is not None]
+        for operand in operands:
+            if g.producer(operand.value) in seen:
+                return user, operand
         seen.append(user)
     return None
 

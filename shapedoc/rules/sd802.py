@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from shapedoc.core.dim import ONE, Dim
-from shapedoc.core.finding import Finding
+from shapedoc.core.finding import Finding, Label
 from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
-from shapedoc.core.trace import Event, Trace
+from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, SliceValue, Value
 from shapedoc.rules.caches import Join, grown, joins, key_join
-from shapedoc.rules.contractions import PRODUCTS, literal
-from shapedoc.rules.flow import KEEPS, SHAPING, axis_at, graph, shape_at
-from shapedoc.rules.positions import from_zero
+from shapedoc.rules.contractions import PRODUCTS, literal, names
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, axis_at, graph, shape_at
+from shapedoc.rules.positions import from_zero, starts_at_zero
+from shapedoc.rules.rotary import compared_with, rotations
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import is_axis, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -22,6 +23,7 @@ __all__ = ["RULE"]
 
 # The diagonal that a causal mask of a whole sequence has.
 _FIRST_DIAGONALS = {"tril": 0, "triu": 1}
+_TURNING = KEEPS | names("cat concat neg")
 _WHY = (
     "with a cache the queries are the last of the keys; a causal mask that starts at the first row takes them for the "
     "first, and hides the keys of the cache"
@@ -37,6 +39,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         elif event.short in _FIRST_DIAGONALS:
             yield from _top_left(trace, event)
     yield from _positions(trace)
+    yield from _queries(trace)
 
 
 def _is_causal(trace: Trace, event: Event) -> Iterator[Finding]:
@@ -136,7 +139,30 @@ def _positions(trace: Trace) -> Iterator[Finding]:
             counted = from_zero(g, event)
             if counted is not None and counted.span not in seen:
                 seen.add(counted.span)
-                yield _from_zero(trace, join, event, counted)
+                yield _from_zero(trace, join, counted, label(event.span, "looked up here"))
+
+
+def _queries(trace: Trace) -> Iterator[Finding]:
+    """Queries that are rotated by positions counted from 0, against keys that were joined to those of a cache."""
+    g = graph(trace)
+    seen: set[Span] = set()
+    turned = [r for r in rotations(trace).values() if r.counted is not None and starts_at_zero(g, r.counted)]
+    made = {j.event.index: j for j in joins(trace)} if turned else {}
+    for rotation in turned if made else ():
+        keys = compared_with(g, rotation)
+        join = _behind(g, keys, made)
+        if rotation.counted is None or join is None or _behind(g, rotation.vector, made) is not None:
+            continue
+        if rotation.counted.span not in seen:
+            seen.add(rotation.counted.span)
+            yield _from_zero(trace, join, rotation.counted, label(rotation.event.span, "the queries are turned here"))
+
+
+def _behind(g: Graph, operand: Operand | None, made: Mapping[int, Join]) -> Join | None:
+    """The join that a tensor was made of."""
+    source = g.producer(operand.value) if operand is not None else None
+    behind = g.back(source, lambda e: e.short in _TURNING) if source is not None else ()
+    return next((made[e.index] for e in behind if e.index in made), None)
 
 
 def _attended(trace: Trace, join: Join) -> bool:
@@ -152,7 +178,7 @@ def _attended(trace: Trace, join: Join) -> bool:
     return any(k is not None and is_axis(k, a) for k in keys for a in axes)
 
 
-def _from_zero(trace: Trace, join: Join, event: Event, counted: Event) -> Finding:
+def _from_zero(trace: Trace, join: Join, counted: Event, used: tuple[Label, ...]) -> Finding:
     place = _set_to_zero(counted)
     return finding(
         trace,
@@ -164,9 +190,7 @@ def _from_zero(trace: Trace, join: Join, event: Event, counted: Event) -> Findin
         message="positions are counted from 0 at every step, though the keys of a cache stand before them",
         tensor=counted.target or "positions",
         actual=shape_text(counted, counted.shape),
-        labels=label(event.span, "looked up here")
-        + label(join.event.span, "the cache is joined here")
-        + call_labels(counted),
+        labels=used + label(join.event.span, "the cache is joined here") + call_labels(counted),
         why="a new token stands behind all that the cache holds; counted from 0, every step stands at the beginning",
         help="start at the length of the cache: `torch.arange(past, past + T)`",
     )
@@ -240,6 +264,42 @@ first, cache = model(x[:, :3])
 result, _ = model(x[:, 3:], cache)
 """
 
+_TURNED = """\
+import torch
+import torch.nn as nn
+
+
+def turn(x, first):
+    T, d = x.shape[-2:]
+    speed = 1.0 / 10000 ** (torch.arange(0, d, 2).float() / d)
+    angle = torch.outer(torch.arange(first, first + T).float(), speed)
+    cos, sin = angle.cos().repeat(1, 2), angle.sin().repeat(1, 2)
+    a, b = x.chunk(2, dim=-1)
+    return x * cos + torch.cat((-b, a), dim=-1) * sin
+
+
+class CachedAttention(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, cache=None):
+        batch_size, T, d_model = x.shape
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+%s        if cache is not None:
+            k, v = torch.cat((cache[0], k), dim=1), torch.cat((cache[1], v), dim=1)
+%s        scores = turn(q, first) @ turn(k, 0).transpose(1, 2) / q.size(-1) ** 0.5
+        return scores.softmax(dim=-1) @ v, (k, v)
+
+
+torch.manual_seed(0)
+model = CachedAttention(8)
+x = torch.randn(1, 4, 8)
+_, cache = model(x[:, :3])
+result, _ = model(x[:, 3:], cache)
+"""
+_FIRST = "        first = k.size(1) - T%s\n"
+
 RULE = Rule(
     code="SD802",
     name="cache-offset",
@@ -247,15 +307,15 @@ RULE = Rule(
     summary="A step with a cache that masks as if its queries were the first tokens.",
     what="Looks at keys that were joined to a cache, and at the causal mask that goes with them: `is_causal=True`, "
     "rows cut from the beginning of a square mask, `tril` of a `(T, S)` mask without its diagonal. Looks at positions "
-    "that are counted from 0 at every step, too.",
+    "that are counted from 0 at every step, too: those that are looked up, and those that turn the queries.",
     why="Token by token, the one query is the last position. A causal mask aligned with the first key lets it see the "
     "first key alone, and a position counted from 0 puts it at the beginning, so that generating differs from the full "
     "pass, without any error.",
     instead="Mask only where queries and keys are as many, or cut the rows from the end: `mask[S - T:S, :S]`, "
     "`tril(diagonal=S - T)`. Count positions from the length of the cache.",
     source="PyTorch documentation, torch.nn.functional.scaled_dot_product_attention (is_causal).",
-    bad=(Example(_HEAD % ("True", "  # <- SD802")),),
-    good=(Example(_HEAD % ("q.size(2) == k.size(2)", "")),),
+    bad=(Example(_HEAD % ("True", "  # <- SD802")), Example(_TURNED % (_FIRST % "  # <- SD802", ""))),
+    good=(Example(_HEAD % ("q.size(2) == k.size(2)", "")), Example(_TURNED % ("", _FIRST % ""))),
     check=check,
     kind="silent",
 )
