@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shapedoc.core.dim import ONE, Dim
-from shapedoc.core.finding import Finding, Label
+from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
-from shapedoc.core.span import Span
+from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, SliceValue, Value
 from shapedoc.rules.caches import Join, grown, joins, key_join
