@@ -88,10 +88,13 @@ class ItemResult:
     cases: int = 0
     right: int = 0
 
+    def is_shown(self, *, published: bool = False) -> bool:
+        """Whether a student may see how this item went; `published`: the due date is over and the grades are out."""
+        return self.visibility == "visible" or (published and self.visibility != "hidden")
+
     def for_student(self, *, published: bool = False) -> ItemResult:
         """This item as a student may see it: a hidden one, or one of level ``property``, keeps the property only."""
-        hidden = self.visibility == "hidden" or (self.visibility != "visible" and not published)
-        level = _LEVELS.index("property" if hidden else self.hint_level)
+        level = _LEVELS.index(self.hint_level if self.is_shown(published=published) else "property")
         if level == 0:
             return replace(self, evidence=None, hint="", fix="", mistake="", cases=0, right=0)
         evidence = self.evidence
@@ -188,17 +191,13 @@ class GradedSubmission:
     def for_student(self, *, published: bool = False) -> GradedSubmission:
         """What a student may see of it: hidden items with their property only, and no picture that belongs to one."""
         items = tuple(item.for_student(published=published) for item in self.items)
-        told = {item.id for item in items if item.hint_level != "property" and not _hidden(item, published)}
+        told = {i.id for i in items if i.hint_level != "property" and i.is_shown(published=published)}
         pictures = Pictures(
             tuple(p for p in self.pictures.weights if p.item in told),
             tuple(p for p in self.pictures.accuracy if p.item in told),
             self.pictures.shape_flow,
         )
         return replace(self, items=items, pictures=pictures)
-
-
-def _hidden(item: ItemResult, published: bool) -> bool:
-    return item.visibility == "hidden" or (item.visibility != "visible" and not published)
 
 
 def to_json(value: object) -> str:

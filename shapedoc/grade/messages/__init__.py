@@ -16,9 +16,10 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 def say(language: Language, key: str, /, **values: object) -> str:
     """The text of a key, such as ``report.score``, its places such as ``{points}`` filled.
 
-    Raises KeyError for a key that the catalogue does not have, or a place for which there is no value.
+    A key that the language does not have is said in English. Raises KeyError for one that English lacks too, or for a
+    place without a value.
     """
-    text = catalogue(language)[key]
+    text = catalogue(language).get(key) or catalogue("en")[key]
     return text.format(**values) if values else text
 
 

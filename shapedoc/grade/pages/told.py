@@ -1,0 +1,91 @@
+"""What is told of an item that was marked, in the order of reading; every form of report lays out the same pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shapedoc.grade.assignment import Language
+from shapedoc.grade.messages import say
+from shapedoc.grade.pages.text import safe
+from shapedoc.grade.result import ItemResult, LintFinding, Value
+
+__all__ = ["Piece", "described", "finding_pieces", "gap_text", "pieces", "points_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A heading, empty where none is needed, and a text: prose with code in backticks, or code as it stands."""
+
+    heading: str
+    text: str
+    code: bool = False
+
+
+def pieces(item: ItemResult, language: Language, *, published: bool = False) -> Iterator[Piece]:
+    """Everything that a student may see of an item; of one that is not shown, the property."""
+    yield Piece("", item.says)
+    if not item.is_shown(published=published):
+        yield Piece("", say(language, "report.hidden_item"))
+        return
+    item = item.for_student(published=published)
+    if item.reason:
+        yield Piece("", item.reason)
+    if item.cases and item.status != "passed":
+        yield Piece("", say(language, "report.cases", right=item.right, cases=item.cases))
+    evidence = item.evidence
+    if evidence is not None:
+        yield Piece("", evidence.says)
+        if evidence.call or evidence.inputs:
+            told = [evidence.call, *(described(value, language) for value in evidence.inputs)]
+            yield Piece(say(language, "report.input"), "\n".join(one for one in told if one), code=True)
+        if evidence.output is not None:
+            yield Piece(say(language, "report.output"), described(evidence.output, language), code=True)
+        if evidence.expected is not None:
+            yield Piece(say(language, "report.expected"), described(evidence.expected, language), code=True)
+        if evidence.gap is not None:
+            yield Piece("", say(language, "report.gap", gap=gap_text(evidence.gap)))
+        if evidence.line is not None:
+            yield Piece(say(language, "report.line", line=evidence.line), evidence.source, code=True)
+    if item.hint:
+        yield Piece(say(language, "report.hint"), item.hint)
+    if item.fix:
+        yield Piece(say(language, "report.fix"), item.fix)
+
+
+def finding_pieces(finding: LintFinding, language: Language) -> Iterator[Piece]:
+    """A finding of the linter at the student's line."""
+    yield Piece("", f"{finding.code} {finding.name}: {finding.message}")
+    yield Piece(say(language, "report.line", line=finding.line), finding.source, code=True)
+    if finding.help:
+        yield Piece(say(language, "report.fix"), finding.help, code=True)
+    yield Piece("", say(language, "report.more", code=finding.code))
+
+
+def described(value: Value, language: Language) -> str:
+    """``weights (2, 5), float32`` and the numbers, which start on a line of their own where there are several lines."""
+    kind = _kind(value, language)
+    head = f"{value.name}  {kind}".strip() if kind else value.name
+    text = safe(value.text)
+    if not text:
+        return head
+    return f"{head}\n{text}" if "\n" in text or kind else f"{head} = {text}" if head else text
+
+
+def _kind(value: Value, language: Language) -> str:
+    if not value.dtype:
+        return ""
+    shape = f"({', '.join(map(str, value.shape))}{',' if len(value.shape) == 1 else ''})"
+    return say(language, "report.values_of", shape=shape, dtype=value.dtype)
+
+
+def gap_text(gap: float) -> str:
+    """A distance with as many digits as tell something."""
+    return f"{gap:.3g}"
+
+
+def points_of(items: tuple[ItemResult, ...], *, published: bool) -> tuple[float, float, float]:
+    """Points and most points of what a student may see, and the most points of the rest."""
+    shown = [item for item in items if item.is_shown(published=published)]
+    rest = [item for item in items if not item.is_shown(published=published)]
+    return sum(i.points for i in shown), sum(i.max_points for i in shown), sum(i.max_points for i in rest)
