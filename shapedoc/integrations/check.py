@@ -12,7 +12,8 @@ from dataclasses import is_dataclass
 from types import FunctionType
 from typing import Any, TypeVar, overload
 
-from shapedoc.integrations.checked import Checked, Options, _best, _note, _tell
+from shapedoc.integrations.checked import Checked
+from shapedoc.integrations.watched import Options, best, note, tell
 
 __all__ = ["check", "is_off", "watching"]
 
@@ -109,6 +110,6 @@ def watching(*, on_finding: str = "warn") -> Iterator[Any]:
             yield recording
         except Exception as problem:
             recording.error = problem
-            _note(problem, _best(recording))
+            note(problem, best(recording))
             raise
-    _tell(recording.findings(), options)
+    tell(recording.findings(), options)

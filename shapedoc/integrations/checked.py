@@ -7,39 +7,24 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shapedoc.core.finding import Finding
 from shapedoc.integrations.signature import Plan, build, part
-from shapedoc.integrations.told import ShapeError, text_of_finding, warn_of
-from shapedoc.runtime.active import is_recording
+from shapedoc.integrations.told import ShapeError
+from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
 from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function
 from shapedoc.runtime.mismatch import of_arguments, of_result
+from shapedoc.runtime.patterns import pattern_of
 from shapedoc.source.contracts import DimExpr, Named
 
-if TYPE_CHECKING:
-    from shapedoc.runtime.recording import Recording
-
-__all__ = ["Checked", "Options"]
+__all__ = ["Checked"]
 
 _MOST_SIGNATURES = 4096
-# New signatures of one function that are recorded; after that every 2^k-th.
-_RECORDED = 4
 _results = threading.local()
 _NOTHING = object()
-_told: set[tuple[str, str, int, int]] = set()
-
-
-class Options:
-    """How a function is checked. on_finding: "warn" or "raise" (errors only). record: watch the first calls."""
-
-    def __init__(self, on_finding: str = "warn", record: bool = True) -> None:
-        if on_finding not in ("warn", "raise"):
-            raise ValueError(f'`on_finding` is "warn" or "raise", not {on_finding!r}')
-        self.on_finding = on_finding
-        self.record = record
 
 
 class Checked:
@@ -52,17 +37,17 @@ class Checked:
         self.signature = inspect.signature(function)
         self._contract: Contract | None = None
         self._typed: Callable[..., Any] | None = None
-        # Sizes by name in every good call so far, and how many signatures there were.
+        # Sizes by name that were the same in every good call so far.
         self.history: dict[str, int] = {}
-        self.signatures = 0
         self.good = 0
-        self.has_steps = False
+        self.watch = Watch(getattr(getattr(function, "__code__", None), "co_filename", ""), options)
         self.wrapper = self._wrap()
 
     # -- the wrapper
 
     def _wrap(self) -> FunctionType:
         torch = sys.modules.get("torch")
+        self._autocast: Callable[[], bool] = torch.is_autocast_enabled if torch is not None else _never
         self.names: dict[str, Any] = {
             "_function": self.function,
             "_seen": self.seen,
@@ -71,7 +56,7 @@ class Checked:
             "_call": _call,
             "_part": part,
             "_compiling": torch.compiler.is_compiling if torch is not None else _never,
-            "_autocast": torch.is_autocast_enabled if torch is not None else _never,
+            "_autocast": self._autocast,
         }
         return self._build(frozenset(), 0, ready=False)
 
@@ -123,7 +108,8 @@ class Checked:
         entry = self.seen.get(key) if key is not None else None
         _results.last = _NOTHING
         try:
-            out = self._run(args, kwargs, record=self._records(entry))
+            pattern = pattern_of(bound.values(), (self._autocast(),))
+            out = self.watch.run(partial(self.typed, *args, **kwargs), pattern, recorded=entry is not None)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
                 self._verify_result(_results.last, sizes, problem)
@@ -137,9 +123,11 @@ class Checked:
             if len(self.seen) >= _MOST_SIGNATURES:
                 for old in list(self.seen)[: _MOST_SIGNATURES // 2]:
                     del self.seen[old]
-            self.seen[key] = [1, 2 if self.has_steps else 0, _shapes_of(out)]
+            # The call of this signature that is recorded next: soon, where this one went a way of its own.
+            due = 2 if self.watch.has_steps or self.watch.again else 0
+            self.seen[key] = [1, due, _shapes_of(out)]
         else:
-            entry[1] *= 2
+            entry[1] = entry[1] * 2 if self.watch.has_steps else 0
         return out
 
     def result(self, out: Any, call: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
@@ -150,14 +138,6 @@ class Checked:
         specs = {n: t.dims for n, t in self.contract.params.items()}
         self._verify_result(out, agree(specs, shapes, {}))
         return out
-
-    def _records(self, entry: list[Any] | None) -> bool:
-        if not self.options.record or is_recording():
-            return False
-        if entry is not None:
-            return True
-        self.signatures += 1
-        return self.signatures <= _RECORDED or self.signatures & (self.signatures - 1) == 0
 
     def _verify(
         self, bound: Mapping[str, Any], shapes: dict[str, tuple[int, ...]], caller: FrameType
@@ -174,7 +154,7 @@ class Checked:
         finding = of_arguments(contract, shapes, verdict, {**history, **owned}, caller)
         if finding.severity == "error":
             raise ShapeError([finding])
-        _tell([finding], self.options)
+        tell([finding], self.options)
         return None
 
     def _verify_result(self, out: Any, sizes: dict[str, int] | None, cause: BaseException | None = None) -> None:
@@ -186,7 +166,7 @@ class Checked:
                 finding = of_result(self.contract, term, shape, sizes)
                 if finding.severity == "error":
                     raise ShapeError([finding]) from cause
-                _tell([finding], self.options)
+                tell([finding], self.options)
 
     def _remember(self, sizes: dict[str, int]) -> None:
         self.good += 1
@@ -194,60 +174,6 @@ class Checked:
             self.history = dict(sizes)
         else:
             self.history = {n: v for n, v in self.history.items() if sizes.get(n, v) == v}
-
-    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, record: bool) -> Any:
-        __tracebackhide__ = True
-        from shapedoc.runtime.explain import explain
-        from shapedoc.runtime.recording import record as recorded
-
-        path = getattr(getattr(self.function, "__code__", None), "co_filename", "")
-        if not record or not path:
-            try:
-                return self.typed(*args, **kwargs)
-            except Exception as problem:
-                _note(problem, explain(problem, None, lambda p: p == path))
-                raise
-        recording: Recording | None = None
-        try:
-            with recorded(lambda p: p == path) as recording:
-                return self.typed(*args, **kwargs)
-        except Exception as problem:
-            if recording is not None and not isinstance(problem, ShapeError):
-                _note(problem, _best(recording))
-            raise
-        finally:
-            if recording is not None and recording.error is None:
-                self.has_steps = self.has_steps or any(e.loops for e in recording.trace.events)
-                _tell(recording.findings(), self.options)
-
-
-def _best(recording: Recording) -> Finding | None:
-    """What explains an exception best: a rule's finding on the line that raised, else the place and its shapes."""
-    raised = recording.explanation()
-    if raised is None:
-        return None
-    for finding in recording.findings():
-        spans = [finding.span, *(label.span for label in finding.labels)]
-        if finding.severity == "error" and any(s.line <= raised.span.line <= s.end_line for s in spans):
-            return finding
-    return raised
-
-
-def _note(problem: BaseException, finding: Finding | None) -> None:
-    """Put an explanation under an exception; it stays what it is."""
-    if finding is not None and not any("[SD" in n for n in getattr(problem, "__notes__", ())):
-        problem.add_note("\n" + text_of_finding(finding))
-
-
-def _tell(findings: list[Finding], options: Options) -> None:
-    errors = [f for f in findings if f.severity == "error"]
-    if errors and options.on_finding == "raise":
-        raise ShapeError(errors)
-    for finding in findings:
-        key = (finding.code, finding.path, finding.span.line, finding.span.column)
-        if finding.severity != "note" and key not in _told:
-            _told.add(key)
-            warn_of(finding)
 
 
 def _owned(bound: Mapping[str, Any], specs: Mapping[str, tuple[DimExpr, ...]]) -> dict[str, int]:

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from shapedoc.integrations.checked import Options, _shape
+from shapedoc.integrations.checked import _shape
 from shapedoc.integrations.told import ShapeError
+from shapedoc.integrations.watched import Options
 from shapedoc.runtime.blame import blame
 from shapedoc.runtime.contracts import read_class
 from shapedoc.runtime.mismatch import of_arguments

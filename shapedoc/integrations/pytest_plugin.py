@@ -75,7 +75,7 @@ class _Watcher:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        from shapedoc.integrations.checked import _best, _note
+        from shapedoc.integrations.watched import best, note
         from shapedoc.runtime.active import is_recording
         from shapedoc.runtime.recording import record
 
@@ -86,7 +86,7 @@ class _Watcher:
                 result = yield
             except Exception as problem:
                 recording.error = problem
-                _note(problem, _best(recording))
+                note(problem, best(recording))
                 raise
         findings = [f for f in recording.findings() if f.severity != "note"]
         _keep(item, findings)

@@ -18,7 +18,7 @@ from shapedoc.source import ir
 if TYPE_CHECKING:
     from shapedoc.runtime.recorder import RunRecorder
 
-__all__ = ["built_module", "layer_of"]
+__all__ = ["built_module", "kind_of_module", "layer_of"]
 
 # Settings that a module keeps under another name, or as something else.
 _KEPT: dict[tuple[str, str], Callable[[Any], object]] = {

@@ -62,7 +62,7 @@ def record(watched: Callable[[str], bool]) -> Iterator[Recording]:
     """Record what code of the watched files does in this block; what it raises goes on."""
     recording = Recording(RunRecorder(watched))
     try:
-        with at_work(), watching(recording.recorder):
+        with at_work(watched), watching(recording.recorder):
             yield recording
     except BaseException as problem:
         recording.error = problem

@@ -25,7 +25,7 @@ from shapedoc.runtime.shadows import is_array
 from shapedoc.runtime.sizes import AxisSize
 from shapedoc.source import ir
 
-__all__ = ["watching"]
+__all__ = ["between", "described", "watching"]
 
 _TORCH = torch.__file__.rpartition("/")[0]
 
@@ -88,20 +88,26 @@ def _operation(
         return real if known is None else known
     if called == "__iter__":
         return iter(_rows(recorder, place, args[0]))
-    direct, library = recorder.safely(partial(_between, recorder, sys._getframe(2))) or (False, "shapedoc.")
+    direct, library = recorder.safely(partial(between, recorder, sys._getframe(2))) or (False, "shapedoc.")
     if library.startswith("einops."):
         return inside_einops(recorder, place, sys._getframe(2), func, args, kwargs)
     if not direct and (library.startswith(_BUILDING) or library.endswith("__init__")):
         return func(*args, **kwargs)
+    name, given, node, method = described(place, func, called, args, direct=direct, library=library)
+    return _recorded(recorder, name, place, given, kwargs, partial(func, *args, **kwargs), node=node, method=method)
+
+
+def described(
+    place: Place, func: Callable[..., Any], called: str, args: Sequence[Any], *, direct: bool, library: str
+) -> tuple[str, Sequence[Any], ir.Expr | ir.Stmt | None, bool]:
+    """An operation as the table knows it: its name, its arguments in their order, its node, whether it is a method."""
     operator = operator_of(place.node, func) if direct else ""
     name = operator or (name_of(func) if direct else library)
     node = place.node if direct and (operator or _calls(place.node, called)) else None
     if operator and is_reflected(func):
         first, second = args[:2]
-        flipped = (second, first, *args[2:])
-        return _recorded(recorder, name, place, flipped, kwargs, partial(func, *args, **kwargs), node=node, method=True)
-    method = name.startswith(("torch.Tensor.", "operator."))
-    return _recorded(recorder, name, place, args, kwargs, partial(func, *args, **kwargs), node=node, method=method)
+        return name, (second, first, *args[2:]), node, True
+    return name, args, node, name.startswith(("torch.Tensor.", "operator."))
 
 
 _MADE = frozenset(f"torch.Tensor.{name}" for name in ("T", "mT", "H", "mH", "real", "imag"))
@@ -116,7 +122,7 @@ def _calls(node: ir.Expr | ir.Stmt, called: str) -> bool:
 _BUILDING = ("shapedoc.", "torch.nn.init.", "torch.optim.", "torch.nn.utils.")
 
 
-def _between(recorder: RunRecorder, frame: FrameType | None) -> tuple[bool, str]:
+def between(recorder: RunRecorder, frame: FrameType | None) -> tuple[bool, str]:
     """Whether the author's code called the function itself, and the library function that it called, if not."""
     activation, library = recorder.activation, ""
     while frame is not None and activation is not None and frame is not activation.frame:

@@ -18,14 +18,15 @@ from torch import Tensor, nn
 
 import shapedoc
 from shapedoc.integrations import checked as checked_module
+from shapedoc.integrations import watched
 
 
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     """A finding is told once in a process: each test starts anew."""
-    checked_module._told.clear()
+    watched._told.clear()
     yield
-    checked_module._told.clear()
+    watched._told.clear()
 
 
 @shapedoc.check

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import shapedoc
-from shapedoc.integrations import checked
+from shapedoc.integrations import watched
 from tests.integrations.twelve_bugs import BUGS, Bug
 
 CONTRACTS = {
@@ -21,7 +21,7 @@ CONTRACTS = {
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_check_tells_the_bug_and_not_its_twin(bug: Bug) -> None:
-    checked._told.clear()
+    watched._told.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error", shapedoc.ShapeWarning)
         with pytest.raises((TypeError, RuntimeError, shapedoc.ShapeWarning)) as raised:

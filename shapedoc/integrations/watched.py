@@ -1,0 +1,168 @@
+"""Running one call of a checked function: recorded in full, only followed, or neither, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from shapedoc.core.finding import Finding
+from shapedoc.integrations.told import ShapeError, text_of_finding, warn_of
+from shapedoc.runtime.active import is_followed, is_recording
+
+if TYPE_CHECKING:
+    from shapedoc.runtime.recording import Recording
+
+__all__ = ["Options", "Watch", "best", "note", "tell"]
+
+# Patterns of one function that are recorded; after that every 2^k-th.
+_RECORDED = 16
+_MOST_PATTERNS = 1024
+# The files of all checked functions: they are watched together.
+_paths: set[str] = set()
+_told: set[tuple[str, str, int, int]] = set()
+
+
+class Options:
+    """How a function is checked. on_finding: "warn" or "raise" (errors only). record: watch the first calls."""
+
+    def __init__(self, on_finding: str = "warn", record: bool = True) -> None:
+        if on_finding not in ("warn", "raise"):
+            raise ValueError(f'`on_finding` is "warn" or "raise", not {on_finding!r}')
+        self.on_finding = on_finding
+        self.record = record
+
+
+class Watch:
+    """What one function's calls have shown so far.
+
+    path: the file that it stands in, "" where it is unknown. has_steps: it has loops, whose states a rule may have to
+    see again. again: the last call went a way that no recorded one has gone, so the next one is recorded.
+    """
+
+    def __init__(self, path: str, options: Options) -> None:
+        self.path = path
+        self.options = options
+        self.has_steps = False
+        self.again = False
+        self.patterns: set[Hashable] = set()
+        self.recordings = 0
+        if path and not path.startswith("<"):
+            _paths.add(path)
+
+    def run(self, call: Callable[[], Any], pattern: Hashable, *, recorded: bool) -> Any:
+        """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
+
+        call: the function with its arguments. pattern: the signature up to its numbers.
+        """
+        __tracebackhide__ = True
+        if not self.path or not self.options.record:
+            return self._plain(call)
+        if is_recording(self.path):
+            self._learn(pattern)
+            return call()
+        if is_recording():
+            return self._plain(call)
+        if not recorded and not self.again and pattern in self.patterns:
+            return call() if is_followed() else self._follow(call)
+        number = self.recordings + 1
+        if not recorded and number > _RECORDED and number & (number - 1):
+            self.recordings = number
+            return self._plain(call)
+        return self._record(call, pattern)
+
+    def _learn(self, pattern: Hashable) -> None:
+        if len(self.patterns) >= _MOST_PATTERNS:
+            self.patterns.clear()
+        self.patterns.add(pattern)
+
+    def _plain(self, call: Callable[[], Any]) -> Any:
+        __tracebackhide__ = True
+        from shapedoc.runtime.explain import explain
+
+        try:
+            return call()
+        except Exception as problem:
+            note(problem, explain(problem, None, lambda path: path == self.path))
+            raise
+
+    def _follow(self, call: Callable[[], Any]) -> Any:
+        __tracebackhide__ = True
+        from shapedoc.runtime.sites import Failure, Sites
+
+        found: list[Recording] = []
+
+        def failed(failure: Failure) -> None:
+            from shapedoc.runtime.failures import recording_of_failure
+
+            one = recording_of_failure(failure, _paths.__contains__) if len(found) < 8 else None
+            found.extend([one] if one is not None else [])
+
+        sites = Sites(_paths.__contains__, failed)
+        try:
+            with sites:
+                out = call()
+        except Exception as problem:
+            one = next((r for r in found if r.error is problem), None)
+            if one is not None:
+                note(problem, best(one))
+                raise
+            from shapedoc.runtime.explain import explain
+
+            note(problem, explain(problem, None, _paths.__contains__))
+            raise
+        self.again = not sites.is_known()
+        return out
+
+    def _record(self, call: Callable[[], Any], pattern: Hashable) -> Any:
+        __tracebackhide__ = True
+        from shapedoc.runtime.recording import record
+        from shapedoc.runtime.sites import Sites
+
+        sites = Sites(_paths.__contains__)
+        recording: Recording | None = None
+        try:
+            with sites, record(_paths.__contains__) as recording:
+                out = call()
+        except Exception as problem:
+            if recording is not None and not isinstance(problem, ShapeError):
+                note(problem, best(recording))
+            raise
+        finally:
+            if recording is not None and recording.error is None:
+                self.has_steps = self.has_steps or any(e.loops for e in recording.trace.events)
+                tell(recording.findings(), self.options)
+        self.again = False
+        self.recordings += 1
+        self._learn(pattern)
+        sites.judged()
+        return out
+
+
+def best(recording: Recording) -> Finding | None:
+    """What explains an exception best: a rule's finding on the line that raised, else the place and its shapes."""
+    raised = recording.explanation()
+    if raised is None:
+        return None
+    for finding in recording.findings():
+        spans = [finding.span, *(label.span for label in finding.labels)]
+        if finding.severity == "error" and any(s.line <= raised.span.line <= s.end_line for s in spans):
+            return finding
+    return raised
+
+
+def note(problem: BaseException, finding: Finding | None) -> None:
+    """Put an explanation under an exception; it stays what it is."""
+    if finding is not None and not any("[SD" in n for n in getattr(problem, "__notes__", ())):
+        problem.add_note("\n" + text_of_finding(finding))
+
+
+def tell(findings: list[Finding], options: Options) -> None:
+    """Warn of findings, each once in a process; errors are raised where the options say so."""
+    errors = [f for f in findings if f.severity == "error"]
+    if errors and options.on_finding == "raise":
+        raise ShapeError(errors)
+    for finding in findings:
+        key = (finding.code, finding.path, finding.span.line, finding.span.column)
+        if finding.severity != "note" and key not in _told:
+            _told.add(key)
+            warn_of(finding)
