@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 import torch
@@ -96,20 +97,35 @@ def steady_state(rounds: int, target_s: float) -> None:
 
 
 def first_call(rounds: int) -> None:
-    """The first call of a signature, against one call under jaxtyping; recorded for the first four only."""
-    model, peer = shapedoc.check(Attention)(12), Attention(12)
-    typed = jaxtyped(inspect.unwrap(type(peer).forward), typechecker=beartype)
-    times = []
-    for steps in range(3, 3 + max(rounds, 8)):
-        x = torch.randn(2, steps, 12)
-        start = time.thread_time_ns()
-        model(x)
-        times.append((time.thread_time_ns() - start) / 1e3)
+    """The first call of a signature, against one call under jaxtyping in its steady state, interleaved.
+
+    Of all: nothing has been seen, the file is read and its annotations are. Of a pattern: other operations run, or
+    other sizes agree, and the call is recorded through the table of operations. Of a signature: other numbers.
+    """
+    peer = Attention(12)
     x = torch.randn(2, 5, 12)
-    one = timed({"jaxtyping": lambda: typed(peer, x)}, 3, 0.01)["jaxtyping"]
-    later = sorted(times[4:])[len(times[4:]) // 2]
-    print(f"first call of all {times[0]:.0f} us; recorded ones {min(times[1:4]):.0f} us, {min(times[1:4]) / one:.1f} x")
-    print(f"later new signatures {later:.0f} us, {later / one:.2f} x one jaxtyped call ({one:.0f} us)")
+    cold = [_once(lambda: jaxtyped(inspect.unwrap(Attention.forward), typechecker=beartype)(peer, x))]
+    typed = jaxtyped(inspect.unwrap(Attention.forward), typechecker=beartype)
+    checked = shapedoc.check(Attention)
+    models = [checked(12) for _ in range(9)]
+    cold.append(_once(lambda: models[0](x)))
+    patterns = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
+    signatures, peers = [], []
+    for steps in range(20, 20 + max(rounds, 8)):
+        given = torch.randn(2, steps, 12)
+        peers.extend(_once(lambda g=given: typed(peer, g)) for _ in range(3))  # type: ignore[misc]
+        signatures.append(_once(lambda g=given: models[0](g)))  # type: ignore[misc]
+    one = median(peers)
+    print(f"one jaxtyped call {one:.0f} us; its first of all {cold[0]:.0f} us")
+    for what, times in (("all", cold[1:]), ("a pattern", patterns), ("a signature", signatures)):
+        cost = median(times)
+        print(f"first call of {what:11} {cost:8.0f} us  {cost / one:5.1f} x one jaxtyped call")
+
+
+def _once(call: Callable[[], Any]) -> float:
+    start = time.thread_time_ns()
+    call()
+    return (time.thread_time_ns() - start) / 1e3
 
 
 def memory(calls: int) -> None:

@@ -1,0 +1,142 @@
+"""New signatures of a checked function: which calls are recorded, which are only followed, and what is told then."""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import shapedoc
+from shapedoc.integrations import watched
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:
+    """A finding is told once in a process: each test starts anew."""
+    watched._told.clear()
+    yield
+    watched._told.clear()
+
+
+def recordings(function: Any) -> int:
+    state = function.__dict__["__shapedoc__"].watch
+    assert isinstance(state, watched.Watch)
+    return state.recordings
+
+
+def test_other_numbers_are_followed_and_other_agreements_recorded() -> None:
+    @shapedoc.check
+    def attend(q: Tensor, k: Tensor) -> Tensor:
+        return torch.softmax(q @ k.transpose(1, 2), dim=-1) @ k
+
+    def call(batch: int, steps: int, keys: int, width: int) -> int:
+        attend(torch.randn(batch, steps, width), torch.randn(batch, keys, width))
+        return recordings(attend)
+
+    assert call(2, 3, 5, 7) == 1
+    assert call(4, 6, 9, 11) == 1, "the same operations, and no two sizes agree that did not"
+    assert call(1, 3, 5, 7) == 2, "a batch of one"
+    assert call(2, 5, 5, 7) == 3, "as many queries as keys"
+    assert call(8, 6, 6, 2) == 3
+
+
+def test_a_batch_of_one_is_recorded_when_it_first_comes() -> None:
+    @shapedoc.check
+    def mean(x: Tensor) -> Tensor:
+        return x.mean(dim=1)
+
+    for batch in (2, 3, 1, 1):
+        mean(torch.randn(batch, 4, 5))
+    assert recordings(mean) == 2
+
+
+def test_a_call_that_goes_a_way_of_its_own_has_the_next_one_recorded() -> None:
+    @shapedoc.check
+    def attend(q: Tensor, k: Tensor, flags: list[bool]) -> Tensor:
+        # q: (B, T_dec, d), k: (B, T_enc, d)
+        scores = q @ k.transpose(1, 2)
+        if float(q[0, 0, 0]) > 0:
+            return torch.softmax(scores, dim=1) @ k
+        return torch.softmax(scores, dim=2) @ k
+
+    def call(sign: float, steps: int) -> None:
+        attend(torch.full((2, steps, 4), sign), torch.randn(2, 5, 4), [])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(-1.0, 3)
+        call(-1.0, 6)
+        call(+1.0, 7)
+    with pytest.warns(shapedoc.ShapeWarning, match="softmax over `T_dec`"):
+        call(+1.0, 8)
+
+
+def test_an_error_in_a_followed_call_is_explained_with_what_was_computed_on_the_way() -> None:
+    @shapedoc.check
+    def product(q: Tensor, k: Tensor, w: Tensor) -> Tensor:
+        return torch.tanh(q @ w + 1) @ k.transpose(0, 1)
+
+    product(torch.randn(2, 3), torch.randn(5, 4), torch.randn(3, 4))
+    state = product.__dict__["__shapedoc__"].watch
+    with pytest.raises(RuntimeError) as raised:
+        _as_known(state, product, torch.randn(2, 3), torch.randn(5, 7), torch.randn(3, 4))
+    (note,) = raised.value.__notes__
+    assert "torch.tanh(q @ w + 1)" in note
+    assert "(2, 4)" in note
+    assert "(7, 5)" in note
+
+
+def test_a_layer_that_refuses_its_input_is_named_in_a_followed_call() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.project = nn.Linear(4, 3)
+
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            projected: Tensor = self.project(torch.cat([x, y], dim=-1))
+            return projected
+
+    model = shapedoc.check(Model)()
+    model(torch.randn(5, 3), torch.randn(5, 1))
+    state = type(model).forward.__dict__["__shapedoc__"].watch
+    with pytest.raises(RuntimeError) as raised:
+        _as_known(state, model, torch.randn(5, 3), torch.randn(5, 3))
+    (note,) = raised.value.__notes__
+    assert "torch.cat([x, y], dim=-1)" in note
+    assert "(5, 6)" in note
+
+
+def _as_known(state: watched.Watch, function: Any, *args: Tensor) -> None:
+    """Call with a pattern that counts as recorded."""
+
+    class Every(set[object]):
+        def __contains__(self, item: object) -> bool:
+            return True
+
+    state.patterns = Every()
+    function(*args)
+
+
+def test_checked_functions_of_several_files_are_watched_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inner_scores.py").write_text(
+        "import torch\n\n\ndef weights(q, k):\n"
+        '    """q: (B, T_dec, d), k: (B, T_enc, d)"""\n'
+        "    return torch.softmax(q @ k.transpose(1, 2), dim=1)\n"
+    )
+    (tmp_path / "outer_attend.py").write_text(
+        "import inner_scores\n\n\ndef attend(q, k):\n    return inner_scores.weights(q, k) @ k\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with shapedoc.install_import_hook("inner_scores", "outer_attend"):
+        outer = importlib.import_module("outer_attend")
+    with pytest.warns(shapedoc.ShapeWarning, match="softmax over `T_dec`"):
+        outer.attend(torch.randn(2, 3, 4), torch.randn(2, 5, 4))
+    assert recordings(outer.attend) == 1
+    assert recordings(sys.modules["inner_scores"].weights) == 0
