@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -122,12 +123,15 @@ class Watch:
         recording: Recording | None = None
         try:
             with sites, record(_paths.__contains__) as recording:
+                recording.recorder.activations.bottom = sys._getframe()
                 out = call()
         except Exception as problem:
             if recording is not None and not isinstance(problem, ShapeError):
                 note(problem, best(recording))
             raise
         finally:
+            if recording is not None:
+                recording.recorder.activations.bottom = None
             if recording is not None and recording.error is None:
                 self.has_steps = self.has_steps or any(e.loops for e in recording.trace.events)
                 tell(recording.findings(), self.options)

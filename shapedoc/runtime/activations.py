@@ -64,6 +64,8 @@ class Activations:
         self.watched = watched
         self.entered = entered
         self.chain: list[Activation] = []
+        # The frame that the recording began in: what called it is not looked at.
+        self.bottom: FrameType | None = None
         # How many events there are, and a loop that has shown enough: its frame and its lines.
         self.events = 0
         # The watched files and functions that have run.
@@ -79,7 +81,7 @@ class Activations:
         if self._exhausted is not None and self._still_exhausted(frame):
             return None
         frames: list[FrameType] = []
-        while frame is not None:
+        while frame is not None and frame is not self.bottom:
             if self.watched(frame.f_code.co_filename):
                 frames.append(frame)
             frame = frame.f_back

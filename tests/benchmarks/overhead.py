@@ -110,7 +110,8 @@ def first_call(rounds: int) -> None:
     models = [checked(12) for _ in range(9)]
     cold.append(_once(lambda: models[0](x)))
     patterns = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
-    signatures, peers = [], []
+    signatures: list[float] = []
+    peers: list[float] = []
     for steps in range(20, 20 + max(rounds, 8)):
         given = torch.randn(2, steps, 12)
         peers.extend(_once(lambda g=given: typed(peer, g)) for _ in range(3))  # type: ignore[misc]
