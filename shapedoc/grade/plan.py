@@ -44,7 +44,7 @@ class Ref:
 
 
 Value: TypeAlias = (
-    "Array | Ref | bool | int | float | str | None | tuple[Value, ...] | list[Value] | Mapping[str, Value]"
+    "Array | Ref | bool | int | float | str | tuple[Value, ...] | list[Value] | Mapping[str, Value] | None"
 )
 
 

@@ -1,0 +1,78 @@
+"""What is imported and run once in the fork server, so that no child has to: torch, its lazy parts, the usual modules.
+
+A child of root becomes nobody, who may not be able to read where Python lies; what is loaded here works all the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+from contextlib import suppress
+
+__all__ = ["settle", "up"]
+
+_USUAL = (
+    "abc", "argparse", "ast", "bisect", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses",
+    "datetime", "decimal", "enum", "fractions", "functools", "gc", "getpass", "heapq", "importlib.metadata", "inspect",
+    "io", "itertools", "json", "logging", "math", "numbers", "operator", "os", "pathlib", "pickle", "platform",
+    "pprint", "queue", "random", "re", "shutil", "socket", "statistics", "string", "subprocess", "tempfile",
+    "textwrap", "threading", "time", "timeit", "traceback", "types", "typing", "unittest", "warnings", "weakref",
+    "ctypes", "multiprocessing", "numpy.linalg", "numpy.random", "numpy.testing", "torch.nn.functional", "torch.optim",
+    "torch.nn.utils.rnn", "torch.utils.data", "torch.nn.init", "torch.autograd", "torch.testing", "torch.optim.lr_scheduler",
+)  # fmt: skip
+_INSTALLED = ("einops", "typing_extensions", "einops.layers.torch")
+
+
+def up() -> None:
+    """Import everything, on one thread, and run what torch loads at its first use."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    for name in _USUAL:
+        importlib.import_module(name)
+    for name in _INSTALLED:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    from shapedoc.grade.jail import child, imports, landlock, seccomp, training  # noqa: F401
+
+    _exercise()
+
+
+def settle() -> None:
+    """In a child: what of the server's own state a submission shall not stumble over."""
+    from shapedoc.grade.jail import imports
+
+    sys.argv = ["submission.py"]
+    for name in list(sys.modules):
+        if name == "__main__" or name.partition(".")[0] == "shapedoc":
+            sys.modules.pop(name)
+    sys.path[:] = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix, sys.exec_prefix))]
+    imports.install()
+
+
+def _exercise() -> None:
+    """A training step of a small model of every usual part."""
+    import numpy as np
+    import torch
+    from torch import nn
+
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 8)
+    gru, lstm, attention = nn.GRU(8, 8, batch_first=True), nn.LSTM(8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+    layers = nn.ModuleList([gru, lstm, attention, nn.Embedding(5, 8), nn.LayerNorm(8), nn.Dropout(0.1)])
+    optimizer = torch.optim.Adam(layers.parameters(), lr=1e-3)
+    y = attention(lstm(gru(x)[0])[0], x, x)[0] + layers[3](torch.zeros(2, 3, dtype=torch.long))
+    y = layers[5](layers[4](y))
+    weights = torch.softmax(torch.einsum("btd,bsd->bts", y, y).masked_fill(torch.eye(3, dtype=torch.bool), -1e9), -1)
+    loss = nn.functional.cross_entropy((weights @ y).flatten(0, 1), torch.zeros(6, dtype=torch.long)) + weights.log().mean()
+    loss.backward()
+    nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    with torch.no_grad():
+        torch.testing.assert_close(torch.bmm(x, x.mT), x @ x.mT)
+    np.linalg.norm(np.einsum("ij,kj->ik", np.eye(3), np.eye(3)))
