@@ -11,6 +11,7 @@ import random
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ import torch
 from shapedoc.grade.jail import wire
 from shapedoc.grade.jail.gradients import gradients_of
 from shapedoc.grade.jail.results import TooLarge, Unusable, blobs_of
+from shapedoc.grade.jail.training import decode, train
 from shapedoc.grade.plan import Build, Call, Decode, Plan, Ref, Step, Train
 
 __all__ = ["FILE_NAME", "carry_out"]
@@ -53,6 +55,7 @@ class Run:
         self._descriptor = descriptor
         self._room = result_bytes
         self._made: dict[str, Any] = {}
+        self._objects: dict[str, Any] = {}
         self._module = ModuleType("submission")
 
     def all(self, source: str) -> None:
@@ -90,10 +93,8 @@ class Run:
         return bool(record["status"] == "ok")
 
     def _send(self, record: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
-        try:
+        with suppress(BaseException):
             sys.stdout.flush()
-        except BaseException:
-            pass
         data = memoryview(wire.frame(record, blobs))
         while data:
             data = data[_write(self._descriptor, data) :]
@@ -118,7 +119,7 @@ class Run:
         made = _called(self._target(step.target), *self._arguments(step.args, step.kwargs, step.framework))
         _load_into(made, step.load or {})
         _set_mode(made, step.mode)
-        self._made[step.id] = made
+        self._made[step.id] = self._objects[step.id] = made
         state = _state(made)
         shapes = {name: list(value.shape) for name, value in list(state.items())[:_STATE]}
         blobs, kinds = blobs_of(list(state.values()), self._room, len(state)) if step.give_state else ([], [])
@@ -144,18 +145,14 @@ class Run:
         return record, blobs
 
     def _train(self, step: Train) -> tuple[dict[str, Any], list[bytes]]:
-        from shapedoc.grade.jail.training import train
-
         self._build(step.build)
-        model = self._made[step.id] = self._made[step.build.id]
+        model = self._made[step.id] = self._objects[step.id] = self._objects[step.build.id]
         _seed(step.seed)
         losses = train(step, lambda kwargs: _called(model, (), kwargs), model)
         blobs, kinds = blobs_of(losses, self._room)
         return {"kinds": kinds}, blobs
 
     def _decode(self, step: Decode) -> tuple[dict[str, Any], list[bytes]]:
-        from shapedoc.grade.jail.training import decode
-
         model = self._target(step.target)
         result = decode(step, lambda kwargs: _called(model, (), kwargs), model)
         self._made[step.id] = result
@@ -164,10 +161,10 @@ class Run:
 
     def _target(self, name: str) -> Any:
         first, *rest = name.split(".")
-        if first in self._made:
-            found = self._made[first]
-        elif first in self._module.__dict__:
-            found = self._module.__dict__[first]
+        for among in (self._objects, self._module.__dict__, self._made):
+            if first in among:
+                found = among[first]
+                break
         else:
             raise _Missing(first)
         for each in rest:
@@ -269,4 +266,8 @@ def _raised(problem: BaseException) -> dict[str, Any]:
         for frame, number in traceback.walk_tb(problem.__traceback__):
             if frame.f_code.co_filename == FILE_NAME:
                 line = number
-    return {"type": type(problem).__name__[:80], "message": message, "line": line}
+    return {"type": _shown_type(problem)[:80], "message": message, "line": line}
+
+
+def _shown_type(problem: BaseException) -> str:
+    return "TypeError" if isinstance(problem, Unusable) else type(problem).__name__

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -60,9 +61,9 @@ def sandbox_problem() -> str | None:
 class Jail:
     """A fork server and its children.
 
-    hidden: paths that no child may read, beside all that is not named in `visible.py`. Raises NoSandbox where the kernel
-    cannot confine a submission, unless `unsandboxed`: then only limits and an ordinary user's rights stand between a
-    submission and the machine.
+    hidden: paths that no child may read, beside all that is not named in `visible.py`. Raises NoSandbox where the
+    kernel cannot confine a submission, unless `unsandboxed`: then only limits and an ordinary user's rights stand
+    between a submission and the machine.
     """
 
     def __init__(self, *, unsandboxed: bool = False, hidden: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -282,10 +283,8 @@ def _followed(replies: int, printed: int, ending: socket.socket, plan: Plan, lim
 
 
 def _ask_to_kill(ending: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         ending.send(b"k")
-    except OSError:
-        pass
 
 
 def _ending(ending: socket.socket) -> dict[str, Any] | None:

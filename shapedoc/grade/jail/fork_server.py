@@ -1,4 +1,4 @@
-"""The fork server: imports torch once, then forks one jailed child for each job. Run as a file, never imported by others.
+"""The fork server: imports torch once, then forks one jailed child for each job. Run as a file by the parent.
 
 It executes nothing of a submission and never holds one: a job's content passes through as a descriptor. Over the
 control socket comes one message for a job, with four descriptors: the plan, where replies go, where what is printed
@@ -16,6 +16,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -105,11 +106,9 @@ class _Server:
                 return
 
     def _reap(self) -> None:
-        try:
+        with suppress(BlockingIOError):
             while self._woken.recv(4096):
                 pass
-        except BlockingIOError:
-            pass
         for pid in list(self._endings):
             reaped, status, usage = os.wait4(pid, os.WNOHANG)
             if reaped == 0:
@@ -120,14 +119,10 @@ class _Server:
                 "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
                 "cpu_s": usage.ru_utime + usage.ru_stime,
             }
-            try:
+            with suppress(KeyError):
                 self._poll.unregister(ending)
-            except KeyError:
-                pass
-            try:
+            with suppress(OSError):
                 ending.send(json.dumps(told).encode())
-            except OSError:
-                pass
             ending.close()
 
     def _child(self, parent: int, job: dict[str, Any], descriptors: list[int]) -> NoReturn:
@@ -148,8 +143,7 @@ def _enter(parent: int, job: dict[str, Any], descriptors: list[int], rules: int 
 
     os.setsid()
     plan = _whole(descriptors[_PLAN])
-    kept = os.dup(rules) if rules is not None else None
-    kept, replies, printed = _arranged(kept, descriptors)
+    kept, replies = _arranged(rules, descriptors)
     # The first that memory runs out for is the child, not its parent.
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
@@ -176,15 +170,14 @@ def _enter(parent: int, job: dict[str, Any], descriptors: list[int], rules: int 
     sys.stderr.flush()
 
 
-def _arranged(rules: int | None, descriptors: list[int]) -> tuple[int | None, int, int]:
+def _arranged(rules: int | None, descriptors: list[int]) -> tuple[int | None, int]:
     """Put the descriptors to 0 (nothing), 1 and 2 (what is printed), 3 (replies) and 4 (rules); close all others."""
-    from shapedoc.grade.jail import limits
-
-    high = [os.dup(each) for each in (descriptors[_PRINTED], descriptors[_REPLIES])]
-    # Duplicates above the places that are to be taken.
     import fcntl
 
-    printed, replies = (fcntl.fcntl(each, fcntl.F_DUPFD, 16) for each in high)
+    from shapedoc.grade.jail import limits
+
+    # Duplicates above the places that are to be taken.
+    printed, replies = (fcntl.fcntl(descriptors[each], fcntl.F_DUPFD, 16) for each in (_PRINTED, _REPLIES))
     held = fcntl.fcntl(rules, fcntl.F_DUPFD, 16) if rules is not None else None
     nothing = os.open("/dev/null", os.O_RDONLY)
     for source, place in ((nothing, 0), (printed, 1), (printed, 2), (replies, 3)):
@@ -192,15 +185,15 @@ def _arranged(rules: int | None, descriptors: list[int]) -> tuple[int | None, in
     if held is not None:
         os.dup2(held, 4)
     limits.close_all_but(3 if held is None else 4)
-    return (4 if held is not None else None), 3, 1
+    return (4 if held is not None else None), 3
 
 
 def _whole(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
-    pieces = []
-    while size > (got := sum(map(len, pieces))):
-        pieces.append(os.pread(descriptor, size - got, got))
-    return b"".join(pieces)
+    data = b""
+    while len(data) < size:
+        data += os.pread(descriptor, size - len(data), len(data))
+    return data
 
 
 _ATTEMPTS = frozenset(
@@ -217,10 +210,8 @@ def _tell_attempts(replies: int, frame: Callable[[dict[str, object]], bytes]) ->
 
     def told(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _ATTEMPTS:
-            try:
+            with suppress(OSError):
                 write(replies, frame({"attempt": event}))
-            except OSError:
-                pass
 
     sys.addaudithook(told)
 

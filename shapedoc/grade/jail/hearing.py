@@ -72,7 +72,8 @@ class Hearing:
                     raise BadFrame("it sent something that is no reply")
 
     def _reply(self, name: str, record: dict[str, Any], arrays: Sequence[Array]) -> Reply:
-        status: ReplyStatus = record.get("status") if record.get("status") in get_args(ReplyStatus) else "bad_type"
+        said = record.get("status")
+        status: ReplyStatus = next((each for each in get_args(ReplyStatus) if each == said), "bad_type")
         step = self._steps.get(name)
         dependent = [bool(each) for each in _listed(record.get("gradients"))]
         if isinstance(step, Call) and status == "ok" and step.wrt:
@@ -171,9 +172,10 @@ def _text(value: object, most: int) -> str:
 
 def _raised(value: object) -> Raised | None:
     match value:
+        case {"type": str(type_), "message": str(message), "line": int(line)} if 0 < line < 1 << 31:
+            return Raised(_text(type_, 80), _text(message, 300), line)
         case {"type": str(type_), "message": str(message)}:
-            line = value.get("line")
-            return Raised(_text(type_, 80), _text(message, 300), line if type(line) is int and line > 0 else None)
+            return Raised(_text(type_, 80), _text(message, 300))
     return None
 
 

@@ -1,4 +1,4 @@
-"""Imports in the jail: what is not visible there has a stand-in, which fails where it is used, not where it is imported.
+"""Imports in the jail: what is not visible there has a stand-in, which fails where it is used.
 
 A notebook that draws with matplotlib beside its exercise is gradable; only a function that needs it is not.
 """

@@ -62,7 +62,7 @@ def drop_privileges() -> None:
 
 
 def die_with(parent: int) -> None:
-    """Be killed when the parent dies; at once where it is dead already. Dropping privileges undoes it: call it after."""
+    """Be killed when the parent dies, now if it is dead already. Dropping privileges undoes it: call it after."""
     _libc.prctl(_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)

@@ -73,7 +73,7 @@ def _kind(part: Any) -> str:
 
 def _bytes(part: Any) -> int:
     if isinstance(part, torch.Tensor):
-        return part.numel() * part.element_size()
+        return int(part.numel() * part.element_size())
     return int(part.nbytes) if isinstance(part, np.ndarray) else 0
 
 

@@ -19,7 +19,8 @@ _USUAL = (
     "pprint", "queue", "random", "re", "shutil", "socket", "statistics", "string", "subprocess", "tempfile",
     "textwrap", "threading", "time", "timeit", "traceback", "types", "typing", "unittest", "warnings", "weakref",
     "ctypes", "multiprocessing", "numpy.linalg", "numpy.random", "numpy.testing", "torch.nn.functional", "torch.optim",
-    "torch.nn.utils.rnn", "torch.utils.data", "torch.nn.init", "torch.autograd", "torch.testing", "torch.optim.lr_scheduler",
+    "torch.nn.utils.rnn", "torch.utils.data", "torch.nn.init", "torch.autograd", "torch.testing",
+    "torch.optim.lr_scheduler",
 )  # fmt: skip
 _INSTALLED = ("einops", "typing_extensions", "einops.layers.torch")
 
@@ -68,7 +69,10 @@ def _exercise() -> None:
     y = attention(lstm(gru(x)[0])[0], x, x)[0] + layers[3](torch.zeros(2, 3, dtype=torch.long))
     y = layers[5](layers[4](y))
     weights = torch.softmax(torch.einsum("btd,bsd->bts", y, y).masked_fill(torch.eye(3, dtype=torch.bool), -1e9), -1)
-    loss = nn.functional.cross_entropy((weights @ y).flatten(0, 1), torch.zeros(6, dtype=torch.long)) + weights.log().mean()
+    loss = (
+        nn.functional.cross_entropy((weights @ y).flatten(0, 1), torch.zeros(6, dtype=torch.long))
+        + weights.log().mean()
+    )
     loss.backward()
     nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
     optimizer.step()
