@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 __all__ = [
@@ -31,7 +30,7 @@ __all__ = [
     "Value",
 ]
 
-Array: TypeAlias = npt.NDArray[np.generic]
+Array: TypeAlias = npt.NDArray[Any]
 Framework: TypeAlias = Literal["torch", "numpy"]
 
 

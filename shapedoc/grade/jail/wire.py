@@ -20,7 +20,7 @@ from shapedoc.grade.plan import Build, Call, Decode, Plan, Ref, Step, Train, Val
 
 __all__ = ["BadFrame", "FrameReader", "TooMuch", "decode_plan", "encode_plan", "frame", "npy"]
 
-Array: TypeAlias = npt.NDArray[np.generic]
+Array: TypeAlias = npt.NDArray[Any]
 
 _JSON_BYTES = 64 << 10
 _ARRAYS = 512
