@@ -291,6 +291,8 @@ def invoke(
     if running >= 2 or len(m.frames) > m.max_depth:
         return m.unknown_call(f"{function.name}: recursion", node, args, keywords)
     variables = _bind(m, function, args, keywords, node, rest)
+    if function.name.endswith(".__init__") and args and isinstance(made := args[0].value, Instance):
+        made.given = {**variables, **made.given}
     frame = Frame(
         function.name,
         variables,

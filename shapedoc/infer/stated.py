@@ -224,8 +224,11 @@ class Statements:
             if known is not None:
                 return known
             variable = m.lookup(key)
-            if variable is None and isinstance(m.frame.receiver, Instance):
-                variable = m.frame.receiver.attributes.get(key)
+            receiver = m.frame.receiver
+            if variable is None and isinstance(receiver, Instance):
+                variable = receiver.attributes.get(key) or receiver.given.get(key)
+            if isinstance(variable, Symbolic) and variable.size and not variable.used_as_tensor:
+                variable = variable.as_int()
             if isinstance(variable, Int):
                 return variable.dim
             if not new:

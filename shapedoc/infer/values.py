@@ -86,12 +86,16 @@ class Class(Opaque):
 
 @dataclass(slots=True, eq=False)
 class Instance(Opaque):
-    """An object of one of the author's classes; `open` when it may have attributes that were not seen."""
+    """An object of one of the author's classes.
+
+    open: it may have attributes that were not seen. given: what its constructor was called with, by parameter.
+    """
 
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     open: bool = False
     name: str = ""
+    given: dict[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

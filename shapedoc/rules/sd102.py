@@ -12,8 +12,9 @@ from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems, setting_span, twins
 from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_of, shallowest
-from shapedoc.rules.flow import SHAPING, graph
+from shapedoc.rules.flow import SHAPING, graph, result_shape
 from shapedoc.rules.masks import masks
+from shapedoc.rules.matrices import features_from, wanted_after
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, shape_with, with_axis
@@ -101,7 +102,8 @@ def _belongs_elsewhere(trace: Trace, event: Event) -> bool:
 
 def _met(trace: Trace, m: Meeting, severity: Severity) -> Finding:
     event = m.event
-    cure = _vector(trace, m) or _state(trace, m) or _layout(trace, m) or _map(trace, m) or _default(trace, m)
+    cure = _vector(trace, m) or _state(trace, m) or _layout(trace, m) or _map(trace, m)
+    cure = cure or _matrix(trace, m) or _default(trace, m)
     texts = [text_of(trace, o) for o in (m.low, m.high)]
     shapes = [shape_text(event, o.shape) for o in (m.low, m.high)]
     sign = _SIGNS.get(event.short, event.short) if event.op.startswith("operator") else event.short
@@ -199,6 +201,29 @@ def _map(trace: Trace, m: Meeting) -> _Cure | None:
                 shape_with(m.event, m.low_shape if operand is m.low else m.high_shape, -1, other),
                 label(layer.span, f"{text_of(trace, operand)} comes out of this map"),
             )
+    return None
+
+
+def _matrix(trace: Trace, m: Meeting) -> _Cure | None:
+    """As `_map`, for a matrix of numbers that the program made for the size that its product has."""
+    wanted = wanted_after(trace, m.event) if m.back == -1 else None
+    for operand, axis, other, _ in _sides(m):
+        made = features_from(trace, operand, axis)
+        if made is None or wanted is None or not equal(m.event, other, wanted) or equal(m.event, axis, wanted):
+            continue
+        shape = result_shape(made)
+        place = next((i for i, own in enumerate(shape.axes) if own.same(axis)), None) if shape is not None else None
+        if shape is None or place is None:
+            continue
+        expected = shape_with(m.event, shape, place - len(shape.axes), other)
+        text = made.target
+        return _Cure(
+            made.span,
+            operand,
+            f"make {text} {expected}",
+            shape_with(m.event, m.low_shape if operand is m.low else m.high_shape, -1, other),
+            label(operand.span, f"{text_of(trace, operand)} has its last size from {text}"),
+        )
     return None
 
 

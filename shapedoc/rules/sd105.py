@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Label, Span
-from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before
@@ -18,6 +18,7 @@ from shapedoc.rules.wording import call_labels, finding, label, severity_of, sha
 __all__ = ["RULE", "is_single_step"]
 
 _KIND = "wrong-rank"
+_ON_THE_WAY = SHAPING | {"Embedding.forward", "embedding", "dropout", "Dropout.forward"}
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -179,7 +180,7 @@ def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
     """One step passed to a sequence module: torch takes (batch, features) for (time, features) without a batch."""
     operand, layer = event.operand("input"), layer_of(event)
     text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
-    call = faulty_call(trace, event, ("mismatched-recurrent-state",))
+    call = _below(trace, event, operand, faulty_call(trace, event, ("mismatched-recurrent-state",)))
     first = layer is not None and getattr(layer.config.get("batch_first"), "value", None) is True
     inner = atom(text)
     span = operand.span if operand is not None else None
@@ -200,6 +201,27 @@ def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
         why="torch takes two axes for (time, features) without a batch, and the state that is passed has a batch",
         help=f"{inner}.unsqueeze({1 if first else 0}), a sequence of one step",
     )
+
+
+def _below(trace: Trace, event: Event, operand: Operand | None, call: Call | None) -> Call | None:
+    """The call at fault, no further out than where the step was taken out of its sequence."""
+    g = graph(trace)
+    made = g.producer(operand.value) if operand is not None else None
+    while made is not None and made.short in _ON_THE_WAY and not _takes_a_step(made):
+        made = g.main_source(made)
+    if call is None or made is None or not _takes_a_step(made):
+        return call
+    depth = len(made.calls)
+    if call in event.calls[depth:] or [c.id for c in made.calls] != [c.id for c in event.calls[:depth]]:
+        return call
+    return event.calls[depth] if depth < len(event.calls) else None
+
+
+def _takes_a_step(event: Event) -> bool:
+    """Whether an event takes one element along an axis: ``x[:, t]``."""
+    before, after = shape_at(event, event.operand("input")), result_shape(event)
+    ranks = (before.rank if before is not None else None, after.rank if after is not None else None)
+    return event.short in ("getitem", "select") and None not in ranks and ranks[0] != ranks[1]
 
 
 RULE = Rule(

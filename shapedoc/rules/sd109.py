@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.core.value import Bool
+from shapedoc.core.value import Bool, Int, Layer
 from shapedoc.rules.blame import axis_of, clearest, layer_of, problems, twins
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.flow import events_of, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_dot_score, is_tainted, source_of
-from shapedoc.rules.sized import made_before, only_if, quoted, shape_with
+from shapedoc.rules.sized import equal, made_before, only_if, quoted, shape_with
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -37,14 +38,41 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _severity(trace: Trace, event: Event, problem: Problem) -> Severity | None:
-    """A note where two constructor sizes meet; a warning where one is twice another and no call shows them equal."""
+    """A note where two constructor sizes meet; more where the constructor shows that they are two.
+
+    A warning where one is twice another and no call shows them equal; an error where the class builds a map from one
+    to the other and never applies it.
+    """
     found = severity_of(problem.sameness)
     if found != "note":
         return found
     sizes = [axis_of(event, event.operand(n), p) for n, p in zip(problem.operands, problem.axes, strict=True)]
     doubled = any(axis is not None and any(c != 1 for _, c in axis.dim.terms) for axis in sizes)
     runs = any(not any(p.kind == _KIND and p.loud for p in e.problems) for e in twins(trace, event) if e.calls)
-    return "warning" if doubled and not runs else "note"
+    if doubled and not runs:
+        return "warning"
+    fits = any(not any(p.kind == _KIND for p in e.problems) for e in twins(trace, event))
+    return "error" if not fits and _idle_map(trace, event, sizes) is not None else "note"
+
+
+def _idle_map(trace: Trace, event: Event, sizes: Sequence[Axis | None]) -> Layer | None:
+    """The map between the two sizes of a product that its class builds and that nothing goes through."""
+    builder = f"{event.function.rpartition('.')[0]}.__init__"
+    used = {layer.uid for e in events_of(trace, ("Linear.forward",)) if (layer := layer_of(e)) is not None}
+    for built in events_of(trace, ("Linear",)):
+        layer = built.result
+        if built.function != builder or not isinstance(layer, Layer) or layer.uid in used or layer.parameters:
+            continue
+        ends = [layer.config.get(name) for name in ("in_features", "out_features")]
+        dims = [end.dim for end in ends if isinstance(end, Int)]
+        if any(_joins(event, dims, order) for order in (sizes, sizes[::-1])):
+            return layer
+    return None
+
+
+def _joins(event: Event, dims: Sequence[Dim], sizes: Sequence[Axis | None]) -> bool:
+    pairs = zip(dims, sizes, strict=False)
+    return len(dims) == 2 and all(size is not None and equal(event, dim, size) for dim, size in pairs)
 
 
 def _found(
@@ -65,6 +93,7 @@ def _found(
     plain = [s.split("`")[1] if "`" in s else s for s in sizes]
     source = source_of(trace, operands[memory])
     both = source is not None and _is_bidirectional(source)
+    idle = _idle_map(trace, event, axes)
     directions = (
         label(source.span, "two directions beside each other: twice the hidden size") if both and source else ()
     )
@@ -80,6 +109,7 @@ def _found(
         actual=shapes[state],
         expected=shape_with(event, shape, back, axes[memory]),
         labels=directions
+        + (label(idle.span, "a map from one size to the other, never applied") if idle is not None else ())
         + label(operands[0].span, f"{texts[0]} is {shapes[0]}")
         + label(operands[1].span, f"{texts[1]} is {shapes[1]}")
         + made_before(trace, event, *operands)
@@ -87,7 +117,12 @@ def _found(
         why="a dot product sums over the features of both: Luong's dot form needs d_s == d_h, his general form has a "
         "matrix between",
         notes=only_if(problem),
-        help=f"the general form: map the state first, with nn.Linear({plain[state]}, {plain[memory]}, bias=False)",
+        help="the general form: map the state first, with "
+        + (
+            f"`self.{idle.name}`, which is built and never applied"
+            if idle is not None
+            else f"nn.Linear({plain[state]}, {plain[memory]}, bias=False)"
+        ),
     )
 
 
@@ -118,7 +153,7 @@ RULE = Rule(
     summary="A dot score multiplies a state and a memory of different sizes.",
     what="Looks at products that lead to a softmax and sum over the features of a decoder's state and of the encoder's "
     "outputs as they are, with no learned map between. Where both sizes come from one constructor it is a note, unless "
-    "a call gives unequal numbers.",
+    "a call gives unequal numbers, or the class builds a map from one size to the other and never applies it.",
     why="The dot form of a score has no parameters, so that state and memory must have one size. A bidirectional "
     "encoder has `2 * d_h` features, a decoder usually has not.",
     instead="Use the general form, `state @ W @ memory.T`, with W of shape (d_s, d_h), or give the decoder the size of "

@@ -84,6 +84,15 @@ def mix(weights, values):
     b, k, d = values.shape
     return torch.einsum("bqk,bdk->bqd", weights, values)  # <- SD101
 """,
+    "a letter for a size that a comment names as the constructor does": """
+class Heads(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.W_q = nn.Parameter(torch.randn(n_heads, d_model, d_head))
+
+    def forward(self, query):  # query (B, T, d_model)
+        return torch.einsum("btm,hdm->bhtd", query, self.W_q)  # <- SD101
+""",
     "bmm over two batches": """
 def mix(weights, values):
     steps, b, k = weights.shape
@@ -93,6 +102,25 @@ def mix(weights, values):
 }
 
 RIGHT = {
+    "a letter for a size that a comment names as the constructor does": """
+class Heads(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.W_q = nn.Parameter(torch.randn(n_heads, d_model, d_head))
+
+    def forward(self, query):  # query (B, T, d_model)
+        return torch.einsum("btm,hmd->bhtd", query, self.W_q)
+""",
+    "a comment that calls an axis as the constructor calls something else": """
+class Mix(nn.Module):
+    def __init__(self, n, dim):
+        super().__init__()
+        self.parts = nn.Parameter(torch.randn(n, dim))
+        self.map = nn.Linear(dim, dim)
+
+    def forward(self, x):  # x (b, n, dim)
+        return self.map(x) @ self.parts.t()
+""",
     "attention in its parts": """
 def attend(q, k, v):
     n, len_q, width = q.shape

@@ -63,6 +63,40 @@ Score(8, 6, 2)(torch.randn(5, 3, 8))
 a, b = np.zeros((3, 4)), np.zeros((3, 5))
 c = a * b  # <- SD102
 """,
+    "a matrix of numbers for another space": """
+T_enc, d_s, d_h, d_attn = 5, 7, 6, 4
+
+def score(s, H, W_a, U_a, v_a):
+    q = W_a @ s
+    k = H @ U_a.T
+    return np.tanh(k + q) @ v_a
+
+W_a = np.random.randn(d_attn, d_s)
+U_a = np.random.randn(d_s, d_h)  # <- SD102
+v_a = np.random.randn(d_attn)
+score(np.random.randn(d_s), np.random.randn(T_enc, d_h), W_a, U_a, v_a)
+""",
+    "a matrix for the state of another space": """
+T_enc, d_s, d_h, d_attn = 5, 7, 6, 4
+
+def score(s, H, W_a, U_a, v_a):
+    e = np.tanh(H @ U_a.T + W_a @ s)
+    return e.dot(v_a)
+
+W_a = np.random.randn(d_h, d_s)  # <- SD102
+U_a = np.random.randn(d_attn, d_h)
+score(np.random.randn(d_s), np.random.randn(T_enc, d_h), W_a, U_a, np.random.randn(d_attn))
+""",
+    "matrices of which nothing says which is wrong": """
+T_enc, d_s, d_h, d_attn = 5, 7, 6, 4
+
+def score(s, H, W_a, U_a):
+    return np.tanh(H @ U_a.T + W_a @ s).sum(axis=1)  # <- SD102
+
+W_a = np.random.randn(d_h, d_s)
+U_a = np.random.randn(d_attn, d_h)
+score(np.random.randn(d_s), np.random.randn(T_enc, d_h), W_a, U_a)
+""",
     "a bias of another size": """
 class Bias(nn.Module):
     def __init__(self, width, inner):

@@ -72,6 +72,30 @@ class Writer(nn.Module):
 
 Writer(20, 8, 6)(torch.zeros(4, dtype=torch.long))
 """,
+    "a step that the loop takes, not its caller": """
+class Writer(nn.Module):
+    def __init__(self, vocab, width, hidden):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, width)
+        self.rnn = nn.GRU(width, hidden, batch_first=True)
+
+    def forward(self, token, state):
+        return self.rnn(self.embed(token), state)
+
+
+class Loop(nn.Module):
+    def __init__(self, vocab, width, hidden):
+        super().__init__()
+        self.writer = Writer(vocab, width, hidden)
+
+    def forward(self, tokens, state):
+        for t in range(tokens.size(1)):
+            out, state = self.writer(tokens[:, t], state)  # <- SD105
+        return state
+
+
+Loop(20, 8, 6)(torch.zeros(4, 7, dtype=torch.long), torch.zeros(1, 4, 6))
+""",
     "einsum with a letter too few": """
 def scores(q, k):
     n, h, t, d = q.shape

@@ -30,6 +30,28 @@ class Luong(nn.Module):
 
 Luong(8, 6)(torch.randn(2, 5, 8), torch.randn(2, 8), (torch.zeros(2, 6), torch.zeros(2, 6)))
 """,
+    "a map between the two sizes that is built and never applied": """
+class General(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.W = nn.Linear(d_s, d_h, bias=False)
+
+    def forward(self, state, memory):  # state (B, d_s), memory (B, T, d_h)
+        weights = F.softmax(torch.bmm(memory, state.unsqueeze(2)).squeeze(2), dim=-1)  # <- SD109
+        return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+""",
+    "an idle map where a call gives equal sizes": """
+class Luong(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.W = nn.Linear(d_s, d_h, bias=False)
+
+    def forward(self, state, memory):  # state (B, d_s), memory (B, T, d_h)
+        weights = F.softmax(torch.bmm(memory, state.unsqueeze(2)).squeeze(2), dim=-1)  # <- note SD109
+        return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+
+Luong(6, 6)(torch.randn(2, 6), torch.randn(2, 5, 6))
+""",
     "two sizes that a call makes unequal": """
 class Dot(nn.Module):
     def __init__(self, d_enc, d_dec):
@@ -59,6 +81,19 @@ class Dot(nn.Module):
 }
 
 RIGHT = {
+    "a map that another form of the score applies": """
+class Luong(nn.Module):
+    def __init__(self, d_s, d_h, form):
+        super().__init__()
+        self.form = form
+        self.W = nn.Linear(d_s, d_h, bias=False)
+
+    def forward(self, state, memory):  # state (B, d_s), memory (B, T, d_h)
+        if self.form == "general":
+            state = self.W(state)
+        weights = F.softmax(torch.bmm(memory, state.unsqueeze(2)).squeeze(2), dim=-1)
+        return torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+""",
     "one size": """
 class Dot(nn.Module):
     def __init__(self, width, hidden):
