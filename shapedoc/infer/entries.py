@@ -63,7 +63,8 @@ class Walk:
                 self._class(value)
         for value in definitions:
             if isinstance(value, Function) and value.module is None and self._is_new(value):
-                self._entry(value.name, self._function(value), Sizes())
+                given, sizes = self._given(value)
+                self._entry(value.name, self._function(value, given), sizes)
 
     def _file(self) -> None:
         """Definitions, and driver code with its real numbers."""
@@ -156,9 +157,24 @@ class Walk:
 
         return run
 
-    def _function(self, function: Function) -> Runner:
+    def _given(self, function: Function) -> tuple[dict[str, Arg], Sizes]:
+        """The modules that a function is given, built once for all walks over it."""
+        m = self.m
+        m.begin()
+        m.frames = [Frame("", m.globals, {})]
+        walked, m.executed = m.executed, set()
+        start = len(m.trace.events)
+        given: dict[str, Arg] = {}
+        with suppress(Budget, RecursionError):
+            given = modules_given(m, function, (), skip=0)
+        if len(m.trace.events) > start:
+            m.trace.entries.append((f"{function.name}.given", start, len(m.trace.events), m.sizes))
+        m.executed = walked
+        return given, m.sizes
+
+    def _function(self, function: Function, given: Mapping[str, Arg]) -> Runner:
         def run(symbols: dict[str, Symbolic]) -> None:
-            args = parameters(self.m, function, symbols, size=False, skip=0)
+            args = {**parameters(self.m, function, symbols, size=False, skip=0), **given}
             calls.invoke(self.m, function, [], args, function.node_expression)
 
         return run

@@ -15,17 +15,18 @@ __all__ = ["modules_given", "parameters"]
 _DEEP = 3
 
 
-def modules_given(m: Machine, builder: Function, around: tuple[Class, ...]) -> dict[str, Arg]:
-    """The modules that a constructor is given, where the file has a class of the parameter's annotation or name.
+def modules_given(m: Machine, function: Function, around: tuple[Class, ...], *, skip: int = 1) -> dict[str, Arg]:
+    """The modules that a constructor or a function is given, where the file has a class of the parameter's name.
 
     ``Seq2Seq(encoder, decoder)`` beside the classes ``Encoder`` and ``Decoder``: each is built as it is by itself, on
-    the names of its own constructor. around: the classes that are being built.
+    the names of its own constructor. around: the classes that are being built. skip: how many parameters are given
+    otherwise, such as ``self``.
     """
     found: dict[str, Arg] = {}
     if len(around) > _DEEP or not m.sources.constructor:
         return found
-    for p in builder.node.params[1:]:
-        cls = _class_of(m, p) if p.kind == "pos" and p.name not in builder.defaults else None
+    for p in function.node.params[skip:]:
+        cls = _class_of(m, p) if p.kind == "pos" and p.name not in function.defaults else None
         if cls is None or cls in around:
             continue
         made = cls.find("__init__")

@@ -27,6 +27,7 @@ class Contraction:
     """A product of two tensors, seen from one of them.
 
     summed: the axis of `ours` that is summed, kept: its other axes; other_summed, other_kept: those of `theirs`.
+    shared: the axes of both that an einsum names by one letter and does not sum, in pairs.
     """
 
     event: Event
@@ -36,6 +37,7 @@ class Contraction:
     kept: tuple[Axis, ...]
     other_summed: tuple[Axis, ...]
     other_kept: tuple[Axis, ...]
+    shared: tuple[tuple[Axis, Axis], ...] = ()
 
 
 def tensor_operands(event: Event) -> list[Operand]:
@@ -107,6 +109,7 @@ def _by_names(event: Event, ours: Operand, theirs: Operand, first: bool) -> Cont
         tuple(a for n, a in ours_named if n in output),
         tuple(a for n, a in theirs_named if n not in output),
         tuple(a for n, a in theirs_named if n in output),
+        tuple((a, b) for n, a in ours_named for m, b in theirs_named if n == m and n in output),
     )
 
 

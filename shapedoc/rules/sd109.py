@@ -58,7 +58,7 @@ def _severity(trace: Trace, event: Event, problem: Problem) -> Severity | None:
 def _idle_map(trace: Trace, event: Event, sizes: Sequence[Axis | None]) -> Layer | None:
     """The map between the two sizes of a product that its class builds and that nothing goes through."""
     builder = f"{event.function.rpartition('.')[0]}.__init__"
-    used = {layer.uid for e in events_of(trace, ("Linear.forward",)) if (layer := layer_of(e)) is not None}
+    used = {called.uid for e in events_of(trace, ("Linear.forward",)) if (called := layer_of(e)) is not None}
     for built in events_of(trace, ("Linear",)):
         layer = built.result
         if built.function != builder or not isinstance(layer, Layer) or layer.uid in used or layer.parameters:

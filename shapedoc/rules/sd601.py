@@ -14,6 +14,7 @@ from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sd605 import misordered
 from shapedoc.rules.wording import call_labels, finding, made_by, text_of
 
 __all__ = ["RULE"]
@@ -53,7 +54,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     torn = before.axes[problem.axes[0]], met
     if _numbers_only(event, before, after) or _is_assumed(before) or _is_assumed(after) or _is_shifted(trace, operand):
         return None
-    if not _is_torn(event.sizes, before.axes, after.axes):
+    if not _is_torn(event.sizes, before.axes, after.axes) or misordered(trace, before.axes[problem.axes[0]]):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)

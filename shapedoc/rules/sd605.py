@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.finding import Finding
@@ -11,17 +12,17 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.contractions import contraction, names, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
-from shapedoc.rules.flow import shape_at
-from shapedoc.rules.outer import who_made
+from shapedoc.rules.flow import events_of, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "misordered"]
 
 _REPEATS = names("repeat repeat_interleave tile")
 _PRODUCTS = names("matmul bmm")
+_VIEWS = names("view reshape unflatten")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,22 +38,71 @@ class _Pair:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    for pair, certain in _wrong(trace):
+        yield _found(trace, pair, certain=certain)
+
+
+def misordered(trace: Trace, axis: Axis) -> bool:
+    """Whether an axis was copied into its size in the wrong order: a view that its order does not fit follows."""
+    return any(own.ids <= axis.ids for pair, _ in _wrong(trace) for own in _copied(pair.made))
+
+
+@lru_cache(maxsize=2)
+def _wrong(trace: Trace) -> list[tuple[_Pair, bool]]:
+    """The axes copied in another order than that of what they meet, and whether that is certain; one for each place."""
+    found: list[tuple[_Pair, bool]] = []
     seen: set[Span] = set()
     groups: list[_Pair] = []
     for event in sorted(trace.events, key=lambda e: len(e.calls)):
         for pair in _pairs(trace, event):
             if pair.made.span in seen:
                 continue
+            rival = _copier(trace, event, pair.other)
+            if rival is not None and _views_fit(trace, rival) < _views_fit(trace, pair.made):
+                continue
             grouped = event.short in _PRODUCTS and (_is_grouped(pair) or any(_is_like(pair, g) for g in groups))
             if grouped:
                 groups.append(pair)
             if grouped or _reversed(pair):
-                seen.add(pair.made.span)
-                yield _found(trace, pair, certain=not grouped)
+                seen.update(made.span for made in (pair.made, rival) if made is not None)
+                found.append((pair, not grouped))
+    return found
+
+
+def _copied(event: Event) -> list[Axis]:
+    """The axes of a result that hold copies."""
+    shape = result_shape(event)
+    return [axis for axis in shape.axes if len(axis.factors) > 1] if shape is not None else []
+
+
+def _copier(trace: Trace, event: Event, axis: Axis) -> Event | None:
+    """The copying op before an event that an axis has its size from."""
+    if len(axis.factors) < 2:
+        return None
+    for made in reversed(events_of(trace, _REPEATS)):
+        if made.index < event.index and any(own.ids <= axis.ids for own in _copied(made)):
+            return made
+    return None
+
+
+def _views_fit(trace: Trace, made: Event) -> int:
+    """How many views cut an axis that holds these copies as it was joined, less those that cut it otherwise."""
+    count = 0
+    for event in events_of(trace, _VIEWS):
+        before, after = shape_at(event, event.operand("input")), result_shape(event)
+        for axis in before.axes if before is not None else ():
+            if after is not None and any(own.ids <= axis.ids for own in _copied(made)):
+                parts = [factor.dim for factor in axis.factors]
+                count += any([a.dim for a in after.axes[i : i + 2]] == parts for i in range(len(after.axes)))
+                count -= any(problem.kind == "scrambled-view" for problem in event.problems)
+    return count
 
 
 def _pairs(trace: Trace, event: Event) -> Iterator[_Pair]:
     """The axes that meet in an event and of which one holds copies."""
+    if event.short == "einsum":
+        yield from _by_letter(trace, event)
+        return
     skipped = 2 if event.short in _PRODUCTS else 0
     if not skipped and event.short not in ELEMENTWISE:
         return
@@ -63,12 +113,26 @@ def _pairs(trace: Trace, event: Event) -> Iterator[_Pair]:
             if ours is theirs or a is None or b is None or a.rank is None or b.rank is None:
                 continue
             for back in range(-min(a.rank, b.rank), -skipped):
-                axis, other = a.axes[back], b.axes[back]
-                if len(axis.factors) < 2 or other.dim == ONE or axis.same(other):
-                    continue
-                made = who_made(trace, ours, axis)
-                if made is not None and made.short in _REPEATS and not made.span.path:
-                    yield _Pair(event, ours, theirs, axis, other, made)
+                yield from _pair(trace, event, (ours, a.axes[back]), (theirs, b.axes[back]))
+
+
+def _by_letter(trace: Trace, event: Event) -> Iterator[_Pair]:
+    """The axes of two operands that one letter of an einsum names, neither of them summed."""
+    for ours in tensor_operands(event):
+        product = contraction(event, ours)
+        if product is not None:
+            for axis, other in product.shared:
+                yield from _pair(trace, event, (ours, axis), (product.theirs, other))
+
+
+def _pair(trace: Trace, event: Event, ours: tuple[Operand, Axis], theirs: tuple[Operand, Axis]) -> Iterator[_Pair]:
+    """The meeting of two axes, if the first was copied into its size."""
+    (operand, axis), (beside, other) = ours, theirs
+    if len(axis.factors) < 2 or other.dim == ONE or axis.same(other):
+        return
+    made = _copier(trace, event, axis)
+    if made is not None and not made.span.path:
+        yield _Pair(event, operand, beside, axis, other, made)
 
 
 def _flat(axis: Axis) -> list[Axis]:

@@ -16,6 +16,35 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the state of every beam": """
+def search(cell, state, memory, k):
+    B, T, d = memory.shape
+    memory = memory.repeat_interleave(k, dim=0)
+    state = state.view(B, d).repeat(k, 1)  # <- SD605
+    scores = torch.einsum("bd,btd->bt", state, memory)
+    return scores.view(B, k, T)
+
+search(None, torch.randn(4, 6), torch.randn(4, 9, 6), 3)
+""",
+    "the memory of every beam": """
+class Decoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.cell = nn.GRUCell(d, d)
+
+    def forward(self, token, state, memory):
+        state = self.cell(token, state)
+        return torch.einsum("bd,btd->bt", state, memory), state
+
+def search(decoder, state, memory, k):
+    B, T, d = memory.shape
+    memory = memory.repeat(k, 1, 1)  # <- SD605
+    state = state.view(B, d).repeat_interleave(k, dim=0)
+    scores, state = decoder(state, state, memory)
+    return state.view(B, k, d), scores
+
+search(Decoder(6), torch.randn(4, 6), torch.randn(4, 9, 6), 3)
+""",
     "a mask for heads in the batch": """
 def attend(q, k, v, mask, h):
     B, T, d = q.shape
@@ -43,6 +72,16 @@ class Grouped(nn.Module):
 }
 
 RIGHT = {
+    "the state of every beam, interleaved": """
+def search(cell, state, memory, k):
+    B, T, d = memory.shape
+    memory = memory.repeat_interleave(k, dim=0)
+    state = state.view(B, d).repeat_interleave(k, dim=0)
+    scores = torch.einsum("bd,btd->bt", state, memory)
+    return scores.view(B, k, T)
+
+search(None, torch.randn(4, 6), torch.randn(4, 9, 6), 3)
+""",
     "interleaved": """
 def attend(q, k, v, mask, h):
     B, T, d = q.shape
