@@ -13,11 +13,11 @@ from shapedoc.core.value import Int
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems, setting_span, twins
 from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_of, shallowest
 from shapedoc.rules.flow import SHAPING, graph, result_shape
-from shapedoc.rules.masks import masks
 from shapedoc.rules.matrices import features_from, wanted_after
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, shape_with, with_axis
+from shapedoc.rules.uncut import uncut
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -102,7 +102,7 @@ def _belongs_elsewhere(trace: Trace, event: Event) -> bool:
 
 def _met(trace: Trace, m: Meeting, severity: Severity) -> Finding:
     event = m.event
-    cure = _vector(trace, m) or _state(trace, m) or _layout(trace, m) or _map(trace, m)
+    cure = _whole(trace, m) or _vector(trace, m) or _state(trace, m) or _layout(trace, m) or _map(trace, m)
     cure = cure or _matrix(trace, m) or _default(trace, m)
     texts = [text_of(trace, o) for o in (m.low, m.high)]
     shapes = [shape_text(event, o.shape) for o in (m.low, m.high)]
@@ -133,6 +133,15 @@ def _met(trace: Trace, m: Meeting, severity: Severity) -> Finding:
 
 def _sides(m: Meeting) -> tuple[tuple[Operand, Axis, Axis, Operand], ...]:
     return ((m.low, m.axis, m.other, m.high), (m.high, m.other, m.axis, m.low))
+
+
+def _whole(trace: Trace, m: Meeting) -> _Cure | None:
+    """A mask or a table made for the longest sequence, used uncut."""
+    whole = uncut(trace, m)
+    if whole is None:
+        return None
+    operand, cut = whole
+    return _Cure(None, operand, f"cut {text_of(trace, operand)} to the length of the sequence: `{cut}`")
 
 
 def _vector(trace: Trace, m: Meeting) -> _Cure | None:
@@ -238,9 +247,6 @@ def _consumer(trace: Trace, event: Event) -> Axis | None:
 
 
 def _default(trace: Trace, m: Meeting) -> _Cure:
-    whole = _whole_mask(trace, m)
-    if whole is not None:
-        return _Cure(None, whole, f"cut {text_of(trace, whole)} to the length of the sequence: `[..., :T, :T]`")
     call = faulty_call(trace, m.event, ("elementwise",))
     text = text_of(trace, m.low)
     place = _lacking(m)
@@ -251,15 +257,6 @@ def _default(trace: Trace, m: Meeting) -> _Cure:
         return _Cure(call.span if call else m.low.span, m.low, where)
     right = f"give {text} {quoted(m.event, m.other)} where it has {quoted(m.event, m.axis)}"
     return _Cure(call.span if call else None, m.low, right)
-
-
-def _whole_mask(trace: Trace, m: Meeting) -> Operand | None:
-    """A causal mask that a constructor made for the longest sequence, used uncut: shorter ones are no fault."""
-    for operand in (m.low, m.high):
-        meaning = masks(trace).of(operand.value)
-        if meaning is not None and meaning.kind == "causal" and meaning.made.function.endswith("__init__"):
-            return operand
-    return None
 
 
 def _lacking(m: Meeting) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Tensor
 from shapedoc.rules.attention import LINEAR, Score, score_of
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import KEEPS, Graph, graph
@@ -43,6 +44,8 @@ def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:
     query, memory = named(trace, score.query[0]), named(trace, score.memory[0])
     sizes = softmax.event.sizes
     keys = sizes.show(softmax.axis.dim) if sizes is not None and softmax.axis is not None else ""
+    numpy = isinstance(event.result, Tensor) and event.result.library == "numpy"
+    tanh = "np.tanh" if numpy else "torch.tanh"
     meet = "concatenation" if event.short == "cat" else "sum"
     return finding(
         trace,
@@ -60,7 +63,7 @@ def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:
         + call_labels(event),
         why="softmax(a + c) is softmax(a): without a nonlinearity over the sum the score is one term of the query plus "
         "one of the key, and attention does not depend on the query at all",
-        help="put `torch.tanh` around the sum, before the projection to one score",
+        help=f"put `{tanh}` around the {meet}, before the projection to one score",
     )
 
 

@@ -97,6 +97,29 @@ W_a = np.random.randn(d_h, d_s)
 U_a = np.random.randn(d_attn, d_h)
 score(np.random.randn(d_s), np.random.randn(T_enc, d_h), W_a, U_a)
 """,
+    "a table of positions that nobody cut": """
+class Model(nn.Module):
+    def __init__(self, vocab, width, longest):
+        super().__init__()
+        self.words = nn.Embedding(vocab, width)
+        self.places = nn.Embedding(longest, width)
+
+    def forward(self, tokens):
+        return self.words(tokens) + self.places.weight  # <- SD102
+
+Model(50, 8, 16)(torch.zeros(2, 5, dtype=torch.long))
+""",
+    "a buffer of positions that nobody cut": """
+class Positions(nn.Module):
+    def __init__(self, width, longest=50):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(1, longest, width))
+
+    def forward(self, x):
+        return x + self.table  # <- SD102
+
+Positions(8)(torch.randn(2, 5, 8))
+""",
     "a bias of another size": """
 class Bias(nn.Module):
     def __init__(self, width, inner):
@@ -112,6 +135,18 @@ Bias(8, 12)(torch.randn(2, 5, 8))
 }
 
 RIGHT = {
+    "a table of positions as long as the sequence": """
+class Patches(nn.Module):
+    def __init__(self, width, count):
+        super().__init__()
+        self.map = nn.Linear(width, width)
+        self.places = nn.Parameter(torch.zeros(1, count, width))
+
+    def forward(self, x):
+        return self.map(x) + self.places
+
+Patches(8, 16)(torch.randn(2, 16, 8))
+""",
     "additive attention": """
 class Additive(nn.Module):
     def __init__(self, d_s, d_h, units):

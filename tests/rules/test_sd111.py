@@ -26,6 +26,24 @@ def attend(state, memory):
 x = np.zeros((3, 4))
 y = x.sum(axis=2)  # <- SD111
 """,
+    "an axis that the call of a softmax by hand names": """
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+def attend(Q, K):
+    T, d = Q.shape
+    S, d = K.shape
+    return softmax(Q @ K.T, axis=2)  # <- SD111
+""",
+    "an axis that is written where it is used": """
+def softmax(x):
+    axis = 2
+    e = np.exp(x - x.max(axis=axis, keepdims=True))  # <- SD111
+    return e
+
+softmax(np.zeros((3, 4)))
+""",
     "a transpose of two axes": """
 def gram(x):
     t, d = x.shape
