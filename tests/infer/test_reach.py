@@ -295,3 +295,47 @@ def test_the_width_of_a_module_says_along_which_axis_its_input_was_joined() -> N
         """,
         "Step",
     )
+
+
+def test_a_function_is_walked_with_the_module_that_it_is_named_after() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Decoder(nn.Module):
+            def __init__(self, vocab, dim):
+                super().__init__()
+                self.emb = nn.Embedding(vocab, dim)
+                self.cell = nn.GRUCell(dim, dim)
+
+            def forward(self, token, state):
+                return self.cell(self.emb(token), state)
+
+        def decode(decoder, state):
+            B, d = state.shape
+            token = torch.zeros(B, dtype=torch.long)
+            for _ in range(9):
+                state = decoder(token, state)
+            return state.tanh()  #: (B, dim)
+        """,
+        "decode",
+    )
+
+
+def test_a_name_in_a_comment_is_the_size_that_the_constructor_was_given() -> None:
+    trace = run(
+        """
+        import torch.nn as nn
+
+        class Map(nn.Module):
+            def __init__(self, d_s, d_h):
+                super().__init__()
+                self.W = nn.Linear(d_s, d_h)
+
+            def forward(self, state, memory):  # state (B, d_s), memory (B, T, d_h)
+                return self.W(state).unsqueeze(1) + self.W(memory)
+        """
+    )
+    found = [(p.sizes, p.sameness) for e in trace.events for p in e.problems]
+    assert [sizes for sizes, _ in found] == [("d_h", "d_s")]
