@@ -16,8 +16,20 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Layer, NoneValue, Opaque, Seq, Tensor, Unknown, Value
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.gates import gated
 
-__all__ = ["CELLS", "Cell", "Source", "cells", "fed_by", "outputs_in", "overlap", "sources", "states_of"]
+__all__ = [
+    "CELLS",
+    "Cell",
+    "Source",
+    "cells",
+    "cells_by_hand",
+    "fed_by",
+    "outputs_in",
+    "overlap",
+    "sources",
+    "states_of",
+]
 
 CELLS = names("GRUCell.forward LSTMCell.forward RNNCell.forward GRU.forward LSTM.forward RNN.forward")
 # What a query passes through and stays one state: maps, joins of layers or directions.
@@ -41,13 +53,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """One call of a recurrent cell or module: the layer, and what went in as hidden and as cell state."""
+    """One call of a recurrent cell or module: the layer, and what went in as hidden and as cell state.
+
+    inputs: of a cell that is written out, what else went in.
+    """
 
     event: Event
     layer: Layer
     hidden: frozenset[Source]
     memory: frozenset[Source]
     given: bool
+    inputs: frozenset[Source] | None = None
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether it is written out: its event is what makes the new state."""
+        return self.inputs is not None
 
     @property
     def is_lstm(self) -> bool:
@@ -78,6 +99,26 @@ def _all(g: Graph) -> Iterator[Cell]:
         yield Cell(event, layer, states_of(g, hidden), states_of(g, memory), given)
 
 
+@lru_cache(maxsize=2)
+def cells_by_hand(trace: Trace) -> tuple[Cell, ...]:
+    """Every step of a cell that is written out; the rules that ask for settings of a cell do not know these."""
+    g = graph(trace)
+    found = []
+    for step in gated(trace).values():
+        event = step.event
+        made = frozenset(s for e in g.inputs(step.gate) for s in _made_of(g, e))
+        old = {step.earlier.index} if step.earlier is not None else set()
+        hidden = frozenset(s for s in made if s.kind == "cell" and s.key in old)
+        found.append(Cell(event, Layer("a cell by hand", {}, event.span), hidden, frozenset(), True, made - hidden))
+    return tuple(found)
+
+
+def _made_of(g: Graph, event: Event) -> Iterator[Source]:
+    results = event.result.items if isinstance(event.result, Seq) else (event.result,)
+    for value in results:
+        yield from _walk(g, value, _THROUGH)
+
+
 def states_of(g: Graph, value: Value | None) -> frozenset[Source]:
     """Which states a value is, its layout changed at most."""
     return frozenset(_walk(g, value, SHAPING))
@@ -94,6 +135,7 @@ def outputs_in(g: Graph, value: Value | None) -> frozenset[Source]:
 
 
 def _walk(g: Graph, value: Value | None, through: frozenset[str]) -> Iterator[Source]:
+    by_hand = gated(g.trace)
     seen: set[int] = set()
     stack: list[Value] = [value] if value is not None else []
     while stack:
@@ -111,6 +153,8 @@ def _walk(g: Graph, value: Value | None, through: frozenset[str]) -> Iterator[So
                     yield Source("input", current.source or current.uid)
                 elif event.short in CELLS:
                     yield Source("cell", event.index, _part(event, current))
+                elif event.index in by_hand:
+                    yield Source("cell", event.index, "h")
                 elif event.index not in seen:
                     seen.add(event.index)
                     inputs = [o.value for o in tensor_operands(event)]
@@ -160,8 +204,9 @@ def fed_by(g: Graph, event: Event) -> tuple[list[Event], list[Event], bool]:
     reached: list[Event] = []
     joined: list[Event] = []
     known = True
-    for user in g.forward(event, lambda e: e.short in _FEEDS and not e.lost):
-        if user.short in CELLS:
+    by_hand = gated(g.trace)
+    for user in g.forward(event, lambda e: e.short in _FEEDS and not e.lost and e.index not in by_hand):
+        if user.short in CELLS or user.index in by_hand:
             reached.append(user)
         elif user.short in ("cat", "add"):
             joined.append(user)

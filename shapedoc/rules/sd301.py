@@ -11,7 +11,7 @@ from shapedoc.rules.cells import Cell, sources
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.timing import Attention, attentions, decoder_claims, joins, place_of, query_text
+from shapedoc.rules.timing import Attention, attentions, decoder_claims, joins, place_of, query_text, step_of
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE", "is_after_only"]
@@ -40,7 +40,8 @@ def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
     """
     if attention.feeds_anywhere or attention.fed or not attention.known or attention.before is not None:
         return False
-    fed = [s for s in sources(g, cell.event.value("input")) if s.kind in ("input", "made", "unknown")]
+    entering = cell.inputs if cell.inputs is not None else sources(g, cell.event.value("input"))
+    fed = [s for s in entering if s.kind in ("input", "made", "unknown")]
     given = [s for s in fed if s.kind != "made"]
     return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind == "input")
 
@@ -78,7 +79,7 @@ def _found(trace: Trace, attention: Attention, cell: Cell, severity: Severity) -
         tensor=query,
         actual="s_t",
         expected="s_(t-1)",
-        labels=label(cell.event.span, "the cell returns s_t here, without a context")
+        labels=label(step_of(attention, cell), "the cell returns s_t here, without a context")
         + label(attention.score.event.span, "additive score: query and memory are summed here")
         + label(event.span, "the weights")
         + call_labels(event),

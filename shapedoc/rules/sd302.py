@@ -8,7 +8,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.rules.cells import Cell
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.timing import Attention, attentions, decoder_claims, place_of, query_text
+from shapedoc.rules.timing import Attention, attentions, decoder_claims, place_of, query_text, step_of
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
@@ -32,6 +32,8 @@ def _severity(trace: Trace, attention: Attention, cell: Cell) -> Severity | None
     the product comes after the cell and takes the old state.
     """
     said = decoder_claims(trace, cell)
+    if (cell.is_by_hand or attention.shifted) and "luong" not in said:
+        return None
     if attention.score.form == "multiplicative":
         if "bahdanau" in said and not attention.is_stale:
             return None
@@ -56,7 +58,7 @@ def _found(trace: Trace, attention: Attention, cell: Cell, severity: Severity) -
         tensor=query,
         actual="s_(t-1)",
         expected="s_t",
-        labels=label(cell.event.span, "the same state goes into the cell here, which returns s_t")
+        labels=label(step_of(attention, cell), "the same state goes into the cell here, which returns s_t")
         + label(attention.score.event.span, "the score is made here")
         + tuple(lb for e in attention.joined[:1] for lb in label(e.span, "the context is joined with s_t here"))
         + call_labels(event),

@@ -14,14 +14,14 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.attention import LINEAR, Score, score_of
-from shapedoc.rules.cells import Cell, Source, cells, fed_by, outputs_in, overlap, sources
+from shapedoc.rules.cells import Cell, Source, cells, cells_by_hand, fed_by, outputs_in, overlap, sources, states_of
 from shapedoc.rules.claims import claims_of, said_of
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Attention", "attentions", "decoder_claims", "joins", "place_of", "query_text"]
+__all__ = ["Attention", "attentions", "decoder_claims", "joins", "place_of", "query_text", "step_of"]
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +31,8 @@ class Attention:
     query: the states that the query is made of. fed: the cells that its context flows into first, in this round or
     the next. joined: where the context is joined with something. after: the cell that returned the query. before: the
     cell of the same step that the query goes into, whose output the context is joined with. known: every use of the
-    context is known. feeds_anywhere: some walk over this very code feeds the context into a cell; feeds_own: into the
+    context is known. shifted: `before` runs over all steps in one call, and the queries are what it returned behind its
+    first state. feeds_anywhere: some walk over this very code feeds the context into a cell; feeds_own: into the
     cell of the same step, which the query goes into as its state.
     """
 
@@ -43,6 +44,7 @@ class Attention:
     known: bool
     after: Cell | None = None
     before: Cell | None = None
+    shifted: bool = False
     feeds_anywhere: bool = field(default=False)
     feeds_own: bool = field(default=False)
 
@@ -77,7 +79,7 @@ def _stands(attention: Attention) -> tuple[Span, ...]:
 
 
 def _all(trace: Trace, g: Graph) -> Iterator[Attention]:
-    every = cells(trace)
+    every = (*cells(trace), *cells_by_hand(trace))
     if not every:
         return
     calls = {c.event.index: c for c in every}
@@ -97,8 +99,27 @@ def _all(trace: Trace, g: Graph) -> Iterator[Attention]:
         decoders = [c for c in every if c.event.index not in encoders]
         attention.after = next((c for c in decoders if _returned(query, c)), None)
         attention.before = next((c for c in decoders if overlap(query, c.hidden) and joins(g, joined, c)), None)
+        shifted = next((c for c in decoders if _is_shifted(g, score.query, c)), None)
+        if attention.before is None and shifted is not None and joins(g, joined, shifted):
+            attention.before, attention.shifted = shifted, True
         if query:
             yield attention
+
+
+def _is_shifted(g: Graph, query: tuple[Operand, ...], cell: Cell) -> bool:
+    """Whether the queries of all steps are the outputs of one call of a cell behind the state that went into it."""
+    event = g.producer(query[0].value)
+    while event is not None and event.short in SHAPING | LINEAR:
+        event = g.main_source(event)
+    if event is None or event.short not in ("cat", "concat"):
+        return False
+    parts = tensor_operands(event)
+    if len(parts) != 2:
+        return False
+    first, rest = (states_of(g, p.value) for p in parts)
+    made = g.producer(parts[1].value)
+    cut = made is not None and made.short in ("getitem", "narrow")
+    return cut and overlap(first, cell.hidden) and {s.key for s in rest if s.kind == "cell"} == {cell.event.index}
 
 
 def _returned(query: frozenset[Source], cell: Cell) -> bool:
@@ -138,6 +159,17 @@ def place_of(attention: Attention, cell: Cell) -> Span:
         return ours[shared].span
     query = attention.score.query[0]
     return query.span if query.span is not None else attention.score.event.span
+
+
+def step_of(attention: Attention, cell: Cell) -> Span:
+    """Where the decoder takes a step: the call of the cell; of one that is written out, what the decoder calls."""
+    if not cell.is_by_hand:
+        return cell.event.span
+    ours, theirs = cell.event.calls, attention.softmax.event.calls
+    shared = 0
+    while shared < min(len(ours), len(theirs)) and ours[shared].id == theirs[shared].id:
+        shared += 1
+    return ours[shared].span if shared < len(ours) and ours[shared].span.line else cell.event.span
 
 
 def query_text(trace: Trace, attention: Attention) -> str:
