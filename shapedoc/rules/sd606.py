@@ -118,8 +118,12 @@ def _batch_mean(trace: Trace, event: Event) -> Finding | None:
     if batch is None:
         return None
     g = graph(trace)
-    taken = next((e for e in g.forward(event, lambda e: e.short in _CARRIES) if e.short in _TAKES), None)
-    if taken is None:
+    carried = [event, *g.forward(event, lambda e: e.short in _CARRIES)]
+    taken = next((e for e in carried if e.short in _TAKES), None)
+    kept = next((e for e in carried if e.target == text_of(trace, operand)), None) if taken is None else None
+    again = _read_next_time(trace, kept) if kept is not None else None
+    used = taken or again
+    if used is None:
         return None
     text, actual = text_of(trace, operand), shape_text(event, shape)
     size = event.sizes.show(batch.dim)
@@ -133,10 +137,24 @@ def _batch_mean(trace: Trace, event: Event) -> Finding | None:
         message=f"`mean` of {text} {actual} runs over the batch{f' `{size}`' if size != '?' else ''}",
         tensor=text,
         actual=actual,
-        labels=label(taken.span, "and is taken for the state of an example here") + call_labels(event),
+        labels=label(used.span, f"and is taken for the state of an example here{'' if taken else ', by the next call'}")
+        + call_labels(event),
         why="every example then gets the mean of all: what a model says of one depends on what else is in the batch",
         help="leave the batch out of `dim`",
     )
+
+
+def _read_next_time(trace: Trace, event: Event) -> Event | None:
+    """Where the attribute that keeps a result until the next call is read to be made anew."""
+    if not event.target.startswith("self."):
+        return None
+    for earlier in trace.events[: event.index]:
+        if earlier.function == event.function and earlier.calls == event.calls:
+            if any(text_of(trace, operand) == event.target for operand in earlier.operands):
+                return earlier
+            if earlier.target == event.target:
+                break
+    return None
 
 
 def _is_batch(event: Event, axis: Axis) -> bool:

@@ -63,7 +63,46 @@ class Pool(nn.Module):
 """,
 }
 
+WRONG["a state that is kept as the mean of the batch"] = """
+class Carry(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rec = nn.Linear(d, d)
+        self.state = 0
+
+    def forward(self, x):
+        B, T, d = x.shape
+        for t in range(T):
+            self.state = torch.tanh(self.rec(self.state + x[:, t]))
+        self.state = self.state.mean(0).detach()  # <- SD606
+        return self.state
+"""
+
 RIGHT = {
+    "a running mean of batches": """
+class Whiten(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.center = torch.zeros(d)
+
+    def forward(self, x):
+        B, d = x.shape
+        self.center = 0.9 * self.center + 0.1 * x.mean(0)
+        return x - self.center
+""",
+    "a loss that is kept for the log": """
+class Loss(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.out = nn.Linear(d, d)
+        self.loss = 0
+
+    def forward(self, x, y):
+        B, d = x.shape
+        self.loss = F.mse_loss(self.out(x), y, reduction="none")
+        self.loss = self.loss.mean(0)
+        return self.loss.sum()
+""",
     "a query that is the mean over time": """
 class Pool(nn.Module):
     def __init__(self, d):
