@@ -137,7 +137,8 @@ class Event:
 class Stated:
     """A shape that the author states of a value, and whether it agreed with the inferred one.
 
-    permuted: a size that it names is there, at another place.
+    permuted: a size that it names is there, at another place. event: the index of the event that made the value, -1
+    for a parameter. driver: whether the value is what driver code gave to a function; `function` is the one stated in.
     """
 
     span: Span
@@ -148,6 +149,9 @@ class Stated:
     verdict: Sameness
     rank_differs: bool = False
     permuted: bool = False
+    event: int = -1
+    function: str = ""
+    driver: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class Statements:
             return
         index = bound.index if bound.index is not None else bound.shape.index
         part = _component(value, index)
-        if isinstance(part, Tensor):
+        if isinstance(part, Tensor) and not self._meant(m, statement, bound, part):
             self._meet(m, part, bound.shape, bound.name)
         elif isinstance(part, Unknown) and bound.shape.sure and index is None and "." not in bound.name and bound.name:
             made = Tensor(Shape.unknown(), name=bound.name)
@@ -94,6 +94,19 @@ class Statements:
             m.emit("stated", statement, (Operand("input", part, span=span),), made)
             self._meet(m, made, bound.shape, bound.name)
             m.store(bound.name, made)
+
+    def _meant(self, m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
+        """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead."""
+        if not isinstance(statement, ir.Assign) or self._fitting(bound.shape, m.sizes.shape(named.shape)) is not None:
+            return False
+        targets = [t.id for t in statement.targets if isinstance(t, ir.Name)]
+        values = [m.lookup(t) for t in targets] if bound.name not in targets else []
+        return any(
+            isinstance(v, Tensor)
+            and m.sizes.shape(v.shape).rank is not None
+            and self._fitting(bound.shape, m.sizes.shape(v.shape)) is not None
+            for v in values
+        )
 
     def _value(self, m: Machine, statement: ir.Stmt, name: str) -> Value | None:
         if name:
@@ -256,7 +269,9 @@ class Statements:
             return
         inferred = m.sizes.show_shape(value.shape)
         span, text = Span(*stated.span), str(stated)
-        m.trace.stated.append(Stated(span, name, text, stated.form, inferred, verdict, rank, permuted))
+        m.trace.stated.append(
+            Stated(span, name, text, stated.form, inferred, verdict, rank, permuted, value.event, m.function, m.driver)
+        )
 
 
 def _returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:

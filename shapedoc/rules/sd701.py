@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Stated, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import operand_of, problems
+from shapedoc.rules.flow import graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -31,15 +33,61 @@ _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 def check(trace: Trace) -> Iterator[Finding]:
     seen: set[tuple[Span, str]] = set()
+    drifts: list[Drift] = []
     for stated in trace.stated:
         severity: Severity | None = severity_of(stated.verdict, "warning")
         if severity is None or (stated.span, stated.name) in seen or _follows(trace, stated):
             continue
         seen.add((stated.span, stated.name))
-        yield _found(
-            trace, stated, severity if stated.rank_differs or stated.permuted or stated.form in _STRICT else "note"
-        )
+        certain = stated.rank_differs or stated.permuted or stated.form in _STRICT
+        if certain and not _only_as_called(trace, stated):
+            _gather(trace, stated, severity, drifts)
+        else:
+            yield _found(trace, Drift(stated, "note"))
+    for drift in drifts:
+        yield _found(trace, drift)
     yield from _misused(trace, {span for span, _ in seen})
+
+
+@dataclass(slots=True)
+class Drift:
+    """A statement that disagrees, and those that do for the same reason: it is reported once."""
+
+    stated: Stated
+    severity: Severity
+    others: list[Stated] = field(default_factory=list)
+
+
+def _gather(trace: Trace, stated: Stated, severity: Severity, drifts: list[Drift]) -> None:
+    """Add a statement to the drifts: to one that says the same elsewhere, or that its value is made of."""
+    same = next((d for d in drifts if _key(d.stated) == _key(stated)), None)
+    same = same or next((d for d in drifts if _leads_to(trace, d, stated)), None)
+    if same is None or same.severity != severity:
+        drifts.append(Drift(stated, severity))
+    else:
+        same.others.append(stated)
+
+
+def _key(stated: Stated) -> tuple[str, str, str, str]:
+    return stated.form, stated.name, stated.text, stated.inferred
+
+
+def _leads_to(trace: Trace, drift: Drift, stated: Stated) -> bool:
+    """Whether a value was made, in the same function, of one whose shape is stated wrongly as well."""
+    if not 0 <= stated.event < len(trace.events) or not stated.function:
+        return False
+    g = graph(trace)
+    origins = {d.event for d in (drift.stated, *drift.others) if d.function == stated.function and d.event >= 0}
+    inside = stated.function
+    behind = g.back(trace.events[stated.event], lambda e: e.function == inside) if origins else ()
+    return any(e.index in origins and trace.events[e.index].function == inside for e in behind)
+
+
+def _only_as_called(trace: Trace, stated: Stated) -> bool:
+    """Whether a function's statement fails for what driver code gives it, and holds for the function by itself."""
+    if not stated.driver or not stated.function or stated.form in _STRICT:
+        return False
+    return not any(s.span == stated.span and s.name == stated.name and not s.driver for s in trace.stated)
 
 
 def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
@@ -86,7 +134,8 @@ def _follows(trace: Trace, stated: Stated) -> bool:
     )
 
 
-def _found(trace: Trace, stated: Stated, severity: Severity) -> Finding:
+def _found(trace: Trace, drift: Drift) -> Finding:
+    stated = drift.stated
     form = _FORMS.get(stated.form, "a comment")
     name = stated.name or "the value"
     what = "another number of axes" if stated.rank_differs else "other sizes"
@@ -95,7 +144,7 @@ def _found(trace: Trace, stated: Stated, severity: Severity) -> Finding:
     return Finding(
         code=RULE.code,
         name=RULE.name,
-        severity=severity,
+        severity=drift.severity,
         path=stated.span.path or trace.path,
         span=stated.span,
         message=f"{form} says that `{name}` is {stated.text}, it has {what}: {stated.inferred}",
@@ -106,8 +155,17 @@ def _found(trace: Trace, stated: Stated, severity: Severity) -> Finding:
         labels=label(made.span, f"{name} is {stated.inferred}") if made is not None else (),
         why="a stated shape is what the next reader builds on; one of the two is wrong",
         help=f"write {stated.inferred} here, or mend the code",
-        notes=(f"agrees only if {when}",) if when else (),
+        notes=((f"agrees only if {when}",) if when else ()) + _likewise(drift),
     )
+
+
+def _likewise(drift: Drift) -> tuple[str, ...]:
+    """Where else the same is wrong."""
+    if not drift.others:
+        return ()
+    places = ", ".join(f"line {s.span.line} (`{s.name or 'the value'}`)" for s in drift.others[:4])
+    more = len(drift.others) - 4
+    return (f"stated wrongly as well, for the same reason: {places}{f' and {more} more' if more > 0 else ''}",)
 
 
 def _made(trace: Trace, stated: Stated) -> Event | None:

@@ -27,7 +27,10 @@ from shapedoc.source.parse import SourceError, TooDeep, parse
 __all__ = ["SUFFIX", "Cell", "NotANotebook", "Notebook", "UneditablePlace", "is_notebook"]
 
 # What an exercise leaves to the reader: ``<YOUR CODE HERE>``, ``<...>``; no comparison looks like it.
-_GAP = re.compile(r"(?:^|[=(,.:]|return)\s*<(?:\.\.\.|[A-Za-z][^<>=\n]*)>", re.MULTILINE)
+_GAP = re.compile(
+    r"(?:^|[=(,.:]|return)\s*<(?:\.\.\.|[A-Za-z][^<>=\n]*)>|#.*\b(?:your code|code here)\b",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 SUFFIX = ".ipynb"
 

@@ -15,6 +15,25 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a comment, and another of what is made of the same": """
+def pool(x, w):
+    B, T, D = x.shape
+    first = x.mean(dim=1)  # (B, T, D)  # <- SD701
+    second = first * 2  # (B, T, D)
+    return second
+""",
+    "a comment that stands twice": """
+def head(x):
+    B, T, D = x.shape
+    last = x[:, -1]  # (B, T, D)  # <- SD701
+    return last
+
+
+def tail(x):
+    B, T, D = x.shape
+    last = x[:, -1]  # (B, T, D)
+    return last
+""",
     "a comment with an axis too many": """
 class Pool(nn.Module):
     def __init__(self, width, hidden):
@@ -69,6 +88,12 @@ class General(nn.Module):
 }
 
 RIGHT = {
+    "a comment that names the source and means what is made of it": """
+def split(x, w, heads):
+    B, T, D = x.shape
+    qkv = (x @ w).reshape(B, T, 3, heads, D // heads)  # x: (B, T, 3, heads, D // heads)
+    return qkv
+""",
     "comments that are right": """
 class Attend(nn.Module):
     def __init__(self, width, heads):
@@ -168,3 +193,20 @@ warning[SD701] stated-shape-disagrees: a comment says that `pooled` is (B, T, hi
    = help: write (B, hidden) here, or mend the code
    = more: shapedoc explain SD701
 """
+
+
+TRIED = """
+def scores(q, k):
+    return q @ k.transpose(-2, -1)  # (B, h, T, T)
+
+scores(torch.randn(3, 5), torch.randn(3, 5))
+"""
+
+
+def test_a_comment_that_only_one_call_contradicts_is_a_note() -> None:
+    assert [f.note for f in found(HEAD + TRIED, "SD701")] == [True]
+
+
+def test_what_follows_from_a_drift_is_told_with_it() -> None:
+    text = full_text(HEAD + WRONG["a comment, and another of what is made of the same"], "SD701")
+    assert "stated wrongly as well, for the same reason: line 10 (`second`)" in text
