@@ -15,6 +15,7 @@ import numpy.typing as npt
 __all__ = [
     "Build",
     "Call",
+    "Cause",
     "Decode",
     "Ended",
     "Framework",
@@ -184,6 +185,14 @@ class Reply:
     defined: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why something ended or cannot be graded: a key of the catalogue of messages, and what its places hold."""
+
+    key: str
+    values: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
 Ended: TypeAlias = Literal["done", "timeout", "memory", "crash", "blocked"]
 
 
@@ -191,14 +200,16 @@ Ended: TypeAlias = Literal["done", "timeout", "memory", "crash", "blocked"]
 class Outcome:
     """How a child ended, as seen from outside, and its replies; steps that it did not reach are `not_run`.
 
-    loaded: the reply for the import of the submission (`raised` with its line where that failed). message: in words,
-    where status is not "done". stopped_in: the id of the step in which it ended, "" for the import. printed: what it
-    wrote to its standard streams, cut. seconds: of wall-clock time; not to be put in reports that must not change.
+    loaded: the reply for the import of the submission (`raised` with its line where that failed). cause and message:
+    why, where status is not "done", for `messages.tell` and in English. stopped_in: the id of the step in which it
+    ended, "" for the import. printed: what it wrote to its standard streams, cut. seconds: of wall-clock time; not to
+    be put in reports that must not change.
     """
 
     status: Ended
     loaded: Reply
     replies: Mapping[str, Reply]
+    cause: Cause | None = None
     message: str = ""
     stopped_in: str | None = None
     printed: str = ""

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from shapedoc.grade.jail import landlock, seccomp
 from shapedoc.grade.jail.hearing import Hearing
-from shapedoc.grade.jail.wire import BadFrame, encode_plan
+from shapedoc.grade.jail.wire import BadFrame, TooMuch, encode_plan
 from shapedoc.grade.plan import Limits, Outcome, Plan
 
 __all__ = ["Jail", "JailFault", "NoSandbox", "sandbox_problem"]
@@ -267,8 +267,7 @@ def _followed(replies: int, printed: int, ending: socket.socket, plan: Plan, lim
                 try:
                     hearing.replies(data)
                 except BadFrame as problem:
-                    hearing.killed = "bad"
-                    hearing.complaint = str(problem)
+                    hearing.killed = "too much" if isinstance(problem, TooMuch) else "bad"
                     _ask_to_kill(ending)
     if ended is None:
         raise _Died("it died")

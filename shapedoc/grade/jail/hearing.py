@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from shapedoc.grade.jail.wire import Array, BadFrame, FrameReader
-from shapedoc.grade.plan import Call, Ended, Limits, Outcome, Plan, Raised, Reply, ReplyStatus
+from shapedoc.grade.messages import tell
+from shapedoc.grade.plan import Call, Cause, Ended, Limits, Outcome, Plan, Raised, Reply, ReplyStatus
 
 __all__ = ["Hearing"]
 
@@ -15,23 +16,24 @@ _OVERHEAD_BYTES = 4 << 20
 _MEMORY = ("MemoryError", "OutOfMemoryError")
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "std::bad_alloc", "Unable to allocate")
 
+# The events of Python that come before what the kernel ends, and what they are called in the catalogue.
 _ATTEMPTS = {
-    "os.fork": "tried to start a process",
-    "os.forkpty": "tried to start a process",
-    "os.exec": "tried to start a program",
-    "os.posix_spawn": "tried to start a program",
-    "os.system": "tried to start a program",
-    "subprocess.Popen": "tried to start a program",
-    "socket.__new__": "tried to open a socket",
-    "os.kill": "tried to send a signal",
-    "os.killpg": "tried to send a signal",
+    "os.fork": "process",
+    "os.forkpty": "process",
+    "os.exec": "program",
+    "os.posix_spawn": "program",
+    "os.system": "program",
+    "subprocess.Popen": "program",
+    "socket.__new__": "socket",
+    "os.kill": "signal",
+    "os.killpg": "signal",
 }
 
 
 class Hearing:
     """One child's replies, as far as they can be read.
 
-    killed: why the parent had it killed, if it had: "timeout", "memory" or "bad" (then `complaint` says what it sent).
+    killed: why the parent had it killed, or knows that the system did; None where neither happened.
     """
 
     def __init__(self, plan: Plan, limits: Limits) -> None:
@@ -43,8 +45,7 @@ class Hearing:
         self._attempt: str | None = None
         self._done = False
         self.began = False
-        self.killed: Literal["timeout", "memory", "bad"] | None = None
-        self.complaint = ""
+        self.killed: Literal["timeout", "memory", "bad", "too much"] | None = None
 
     def printed(self, data: bytes) -> None:
         """Keep the beginning of what it prints."""
@@ -97,18 +98,18 @@ class Hearing:
     def outcome(self, signal_: int, code: int, seconds: float) -> Outcome:
         """The child has ended, by a signal or with a code."""
         stopped_in = self._stopped_in()
-        status, message = self._ended(signal_, code)
-        if status == "done" and (spent := self._spent_memory()) is not None:
-            status, stopped_in = "memory", spent
-            message = f"it needed more than {self._limits.memory_bytes >> 20} MB of memory"
-        elif status == "done":
-            stopped_in = None
+        status, cause = self._ended(signal_, code)
+        if status == "done":
+            stopped_in = self._out_of_memory()
+            if stopped_in is not None:
+                status, cause = "memory", Cause("jail.memory", {"megabytes": self._limits.memory_bytes >> 20})
         missing = {name: Reply(name, "not_run") for name in self._steps if name not in self._replies}
         return Outcome(
             status=status,
             loaded=self._replies.get("", Reply("", "not_run")),
             replies={name: self._replies.get(name) or missing[name] for name in self._steps},
-            message=message,
+            cause=cause,
+            message=tell("en", cause) if cause else "",
             stopped_in=stopped_in,
             printed=self.printed_text(),
             seconds=seconds,
@@ -119,27 +120,31 @@ class Hearing:
             return ""
         return next((name for name in self._steps if name not in self._replies), None)
 
-    def _ended(self, signal_: int, code: int) -> tuple[Ended, str]:
-        if self.killed == "bad":
-            return "crash", self.complaint
-        if self.killed == "memory":
-            return "memory", "the system ran out of memory while it ran"
-        if self.killed == "timeout":
-            return "timeout", f"it took longer than {self._limits.wall_s:g} s"
+    def _ended(self, signal_: int, code: int) -> tuple[Ended, Cause | None]:
+        limits = self._limits
+        match self.killed:
+            case "too much":
+                return "crash", Cause("jail.too_much", {"megabytes": limits.result_bytes >> 20})
+            case "bad":
+                return "crash", Cause("jail.garbage")
+            case "memory":
+                return "memory", Cause("jail.system_memory")
+            case "timeout":
+                return "timeout", Cause("jail.wall", {"seconds": f"{limits.wall_s:g}"})
         if signal_ in (signal.SIGXCPU, signal.SIGKILL):
-            return "timeout", f"it took more than {self._limits.cpu_s} s of processor time"
+            return "timeout", Cause("jail.processor", {"seconds": limits.cpu_s})
         if signal_ == signal.SIGSYS:
-            what = _ATTEMPTS.get(self._attempt or "", "asked the system for what no submission may have")
-            return "blocked", f"it {what}, which no submission may"
+            return "blocked", Cause(f"jail.{_ATTEMPTS.get(self._attempt or '', 'other')}")
         if signal_:
-            return "crash", f"the process ended with {_signal_name(signal_)}"
+            return "crash", Cause("jail.crash", {"signal": _signal_name(signal_)})
         if not self._done:
-            return "crash", f"the submission ended the process, with exit code {code}"
-        if (loaded := self._replies.get("")) is not None and _is_denial(loaded.raised):
-            return "blocked", f"while it was imported: {loaded.raised.message}" if loaded.raised else ""
-        return "done", ""
+            return "crash", Cause("jail.exit", {"code": code})
+        loaded = self._replies.get("")
+        if loaded is not None and loaded.raised is not None and loaded.raised.type == "PermissionError":
+            return "blocked", Cause("jail.denied", {"message": loaded.raised.message})
+        return "done", None
 
-    def _spent_memory(self) -> str | None:
+    def _out_of_memory(self) -> str | None:
         for name, reply in self._replies.items():
             raised = reply.raised
             if raised is not None and (
@@ -147,10 +152,6 @@ class Hearing:
             ):
                 return name
         return None
-
-
-def _is_denial(raised: Raised | None) -> bool:
-    return raised is not None and raised.type == "PermissionError"
 
 
 def _signal_name(number: int) -> str:

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from shapedoc.grade.assignment import Language
+from shapedoc.grade.plan import Cause
 
-__all__ = ["LANGUAGES", "catalogue", "say"]
+__all__ = ["LANGUAGES", "catalogue", "say", "tell"]
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -21,6 +22,11 @@ def say(language: Language, key: str, /, **values: object) -> str:
     """
     text = catalogue(language).get(key) or catalogue("en")[key]
     return text.format(**values) if values else text
+
+
+def tell(language: Language, cause: Cause) -> str:
+    """A cause in words."""
+    return say(language, cause.key, **cause.values)
 
 
 @cache
