@@ -55,7 +55,7 @@ class Journal:
         os.close(self._file)
 
     def add(self, key: str, result: str) -> None:
-        """Write a result, a text of JSON, under its key; it is on the disk when this returns. A known key is no news."""
+        """Write a result, a text of JSON, under its key; on the disk when this returns; a known key is no news."""
         if key in self.done:
             return
         self._append(f'{{"key": {json.dumps(key)}, "result": {result}}}')
