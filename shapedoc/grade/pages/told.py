@@ -10,7 +10,7 @@ from shapedoc.grade.messages import say
 from shapedoc.grade.pages.text import safe
 from shapedoc.grade.result import ItemResult, LintFinding, Value
 
-__all__ = ["Piece", "described", "finding_pieces", "gap_text", "pieces", "points_of"]
+__all__ = ["Piece", "described", "finding_pieces", "gap_text", "kind_of", "pieces", "points_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def finding_pieces(finding: LintFinding, language: Language) -> Iterator[Piece]:
 
 def described(value: Value, language: Language) -> str:
     """``weights (2, 5), float32`` and the numbers, which start on a line of their own where there are several lines."""
-    kind = _kind(value, language)
+    kind = kind_of(value, language)
     head = f"{value.name}  {kind}".strip() if kind else value.name
     text = safe(value.text)
     if not text:
@@ -72,7 +72,8 @@ def described(value: Value, language: Language) -> str:
     return f"{head}\n{text}" if "\n" in text or kind else f"{head} = {text}" if head else text
 
 
-def _kind(value: Value, language: Language) -> str:
+def kind_of(value: Value, language: Language) -> str:
+    """The shape and the kind of the numbers of a value, as ``(2, 5), float32``; empty where neither is known."""
     if not value.dtype:
         return ""
     shape = f"({', '.join(map(str, value.shape))}{',' if len(value.shape) == 1 else ''})"

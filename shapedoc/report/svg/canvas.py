@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -41,6 +42,12 @@ class Picture(str):
 
     def _repr_svg_(self) -> str:
         return str(self)
+
+    @property
+    def width(self) -> float:
+        """How wide it is drawn, in pixels."""
+        found = re.match(r'<svg [^>]*?\bwidth="(\d+)"', self)
+        return float(found[1]) if found else 0.0
 
     def save(self, path: str | Path) -> None:
         """Write the picture; the folder must exist."""

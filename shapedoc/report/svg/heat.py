@@ -67,7 +67,7 @@ def heat_map(
         f'<text transform="translate(14 {middle:.1f}) rotate(-90)" fill="{MUTED}" text-anchor="middle" font-size="12">'
         f"{written(words.queries)}</text>"
     )
-    return Picture.of(parts, width, max(bottom + 38, top + 150), title)
+    return Picture.of(parts, width, max(bottom + 38, top + 134), title)
 
 
 def _hidden(padding: Sequence[bool] | Sequence[Sequence[bool]], rows: int, columns: int) -> list[list[bool]]:
