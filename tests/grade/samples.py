@@ -18,7 +18,7 @@ from shapedoc.grade.result import (
     Weights,
 )
 
-__all__ = ["CLASS", "FAILED", "HOSTILE", "NOT_GRADABLE", "PASSED", "hostile_results", "in_language"]
+__all__ = ["CLASS", "FAILED", "HOSTILE", "NOT_GRADABLE", "PASSED", "hostile_results", "hostile_text"]
 
 _HINT = (
     "Look at the order of two steps. A softmax turns a row of scores into weights that sum to one, and it does so over "
@@ -221,11 +221,6 @@ HOSTILE = tuple(
     replace(FAILED, name=text, title=text, message=text, items=(replace(FAILED.items[1], title=text, says=text),))
     for text in _NASTY
 )
-
-
-def in_language(result: GradedSubmission, language: Language) -> GradedSubmission:
-    """The same result in another language, its own texts as they are."""
-    return replace(result, language=language)
 
 
 CLASS = (FAILED, PASSED, NOT_GRADABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages.words import picture_words
 from shapedoc.grade.result import Accuracy, GradedSubmission, Weights
+from shapedoc.report.plain import plain
 from shapedoc.report.svg import Picture, accuracy_curve, heat_map
 
 __all__ = ["Drawn", "of_item", "shape_flow_of"]
@@ -43,14 +45,19 @@ def shape_flow_of(result: GradedSubmission) -> Drawn | None:
     """The shape flow, if there is one; nothing where it holds what no picture of ours does."""
     text = result.pictures.shape_flow
     try:
-        elements = list(ElementTree.fromstring(text).iter()) if text else []
+        elements = list(ElementTree.fromstring(text).iter()) if text and plain(text) == text else []
     except ElementTree.ParseError:
         return None
     names = {element.tag.rpartition("}")[2] for element in elements}
-    attributes = {name for element in elements for name in element.attrib}
-    if not elements or not names <= _ELEMENTS or any(a.startswith("on") or "href" in a for a in attributes):
+    attributes = [(name, value) for element in elements for name, value in element.attrib.items()]
+    if not elements or not names <= _ELEMENTS or any(_acts(name, value) for name, value in attributes):
         return None
     return Drawn("flow", elements[0].findtext("{http://www.w3.org/2000/svg}title") or "", Picture(text))
+
+
+def _acts(name: str, value: str) -> bool:
+    """Whether an attribute could run or load something."""
+    return name.startswith("on") or "href" in name or name == "style" or bool(re.search(r"url\((?!#)", value))
 
 
 def _weights(weights: Weights, result: GradedSubmission, place: int) -> list[Drawn]:

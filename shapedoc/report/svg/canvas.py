@@ -6,8 +6,9 @@ import re
 from html import escape
 from pathlib import Path
 
+from shapedoc.core.text import split_lines
 from shapedoc.report.plain import one_line, plain
-from shapedoc.report.width import shown_width
+from shapedoc.report.width import shown, shown_width
 
 __all__ = [
     "CHAR",
@@ -95,8 +96,8 @@ def label(
 
 
 def written(text: str) -> str:
-    """A text as it may stand in XML: escaped, on one line, control characters left out, runs of spaces kept."""
-    return escape(plain(text).replace("\n", " ")).replace("  ", "\u00a0 ")
+    """A text as it may stand in XML: escaped, on one line, control characters as signs, runs of spaces kept."""
+    return escape(plain(shown(" ".join(line.rstrip("\r\n") for line in split_lines(text))))).replace("  ", "\u00a0 ")
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, stroke: str = "none", thick: float = 1) -> str:

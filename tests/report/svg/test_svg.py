@@ -146,7 +146,7 @@ def test_control_characters_and_surrogates_stay_out_of_pictures() -> None:
         accuracy_curve([1], [0.5], title=hostile, name=hostile),
     ):
         picture.encode("utf-8")
-        assert 'a[31m\ufffd<script>"&' in texts(picture)
+        assert 'a\u2400\u241b[31m\ufffd<script>"&' in texts(picture)
 
 
 def test_the_curve_crosses_out_what_lies_outside_the_band() -> None:
