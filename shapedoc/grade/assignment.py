@@ -133,7 +133,7 @@ def _folder(place: str | Path) -> Path:
 
 
 def _assignment(table: _Table, reference: str, digest: str) -> Assignment:
-    from shapedoc.grade.properties import check_parameters
+    from shapedoc.grade.properties import check_item
 
     limits = table.table("limits")
     made = Assignment(
@@ -157,7 +157,7 @@ def _assignment(table: _Table, reference: str, digest: str) -> Assignment:
         if item.id in seen:
             table.fail("item", f"two items are called `{item.id}`")
         seen.add(item.id)
-        if problem := check_parameters(item.property, item.parameters, made):
+        if problem := check_item(made, item):
             table.fail(f"item {item.id}", problem)
     return made
 

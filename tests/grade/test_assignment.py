@@ -39,7 +39,7 @@ def folder(tmp_path: Path, text: str) -> Path:
 
 
 def test_all_that_it_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shapedoc.grade.properties.check_parameters", lambda *_: "")
+    monkeypatch.setattr("shapedoc.grade.properties.check_item", lambda *_: "")
     made = load(folder(tmp_path, GOOD))
     (item,) = made.items
     assert made.text(made.title, "zh") == "求和"
@@ -66,7 +66,7 @@ def test_all_that_it_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str) -> None:
-    monkeypatch.setattr("shapedoc.grade.properties.check_parameters", lambda *_: "")
+    monkeypatch.setattr("shapedoc.grade.properties.check_item", lambda *_: "")
     text = GOOD.replace(old, new)
     if new.startswith("stpes"):
         text = "stpes = 5\n" + GOOD

@@ -40,31 +40,31 @@ def _after(given: Given) -> Answer:
     return (np.where(_keep(given), softmax(_scores(given)), 0.0),)
 
 
-def _inverted(given: Given) -> Answer:
-    return (softmax(_scores(given), -1, ~_keep(given)),)
-
-
-def _inverted_uniform(given: Given) -> Answer:
-    """The mask inverted, filled with a large number: a row without padding is a plain softmax of equal shifts."""
-    return (_filled(_scores(given), ~_keep(given), -1e9),)
-
-
-def _offset(by: int) -> Callable[[Given], Answer]:
-    return lambda given: (softmax(_scores(given), -1, _keep(given, by)),)
-
-
 def _filled(scores: Array, keep: Array, fill: float) -> Array:
     """Softmax after filling with a finite number, with what that gives on rows without any key."""
     return softmax(np.where(keep, scores, fill))
 
 
-def _empty_nan(given: Given) -> Answer:
-    weights = softmax(_scores(given), -1, _keep(given))
-    return (np.where(_keep(given).any(axis=-1, keepdims=True), weights, np.nan),)
+def _masked(name: str, keep_of: Callable[[Given], Array], code: str = "", first: int = 0) -> list[Mistake]:
+    """Another mask, with each of the things that happen to a row that it leaves without keys."""
 
+    def zeros(given: Given) -> Answer:
+        return (softmax(_scores(given), -1, keep_of(given)),)
 
-def _empty_uniform(given: Given) -> Answer:
-    return (_filled(_scores(given), _keep(given), -1e9),)
+    def nan(given: Given) -> Answer:
+        weights = softmax(_scores(given), -1, keep_of(given))
+        some = np.broadcast_to(keep_of(given), weights.shape).any(axis=-1, keepdims=True)
+        return (np.where(some, weights, np.nan),)
+
+    def filled(given: Given) -> Answer:
+        return (_filled(_scores(given), keep_of(given), -1e9),)
+
+    def added(given: Given) -> Answer:
+        """A large number taken off in the precision of the scores: in float64 the scores themselves are left."""
+        scores = np.asarray(given["scores"])
+        return (softmax(scores + np.where(keep_of(given), 0.0, -1e9).astype(scores.dtype)),)
+
+    return [Mistake(name, compute, code) for compute in (zeros, nan, filled, added)[first:]]
 
 
 def _fill(value: float) -> Callable[[Given], Answer]:
@@ -117,29 +117,25 @@ def _each_everything(given: Given) -> Answer:
     return (softmax(scores.reshape(len(scores), -1), -1, keep).reshape(scores.shape),)
 
 
-def _front(given: Given) -> Answer:
-    return (softmax(_scores(given), -1, _keep(given)[..., ::-1]),)
+def _one_length(choose: Callable[[Array], Array]) -> Callable[[Given], Array]:
+    """The mask of one length for all rows."""
 
-
-def _one_length(choose: Callable[[Array], Array]) -> Callable[[Given], Answer]:
-    def compute(given: Given) -> Answer:
+    def keep(given: Given) -> Array:
         lengths = np.asarray(given["lengths"])
-        same = np.full_like(lengths, choose(lengths)) if lengths.size else lengths
-        return _right({**given, "lengths": same})
+        return _keep({**given, "lengths": np.full_like(lengths, choose(lengths))})
 
-    return compute
+    return keep
 
 
-def _along_queries(given: Given) -> Answer:
+def _along_queries(given: Given) -> Array:
     scores, lengths = _scores(given), np.asarray(given["lengths"])
     if scores.ndim == 2:
         raise ValueError("no axis of queries")
-    keep = np.arange(scores.shape[1])[None, :, None] < lengths[:, None, None]
-    return (softmax(scores, -1, keep),)
+    return np.asarray(np.arange(scores.shape[1])[None, :, None] < lengths[:, None, None])
 
 
-def _sorted(given: Given) -> Answer:
-    return _right({**given, "lengths": np.sort(np.asarray(given["lengths"]))[::-1]})
+def _sorted(given: Given) -> Array:
+    return _keep({**given, "lengths": np.sort(np.asarray(given["lengths"]))[::-1]})
 
 
 def _log(given: Given) -> Answer:
@@ -217,25 +213,24 @@ ORACLE = Oracle(
     (
         Mistake("mask-after-softmax", _after, "SD404"),
         Mistake("mask-never-used", _none, "SD503"),
-        Mistake("mask-inverted", _inverted, "SD501"),
-        Mistake("mask-inverted", _inverted_uniform, "SD501"),
+        *_masked("mask-inverted", lambda given: ~_keep(given), "SD501"),
         Mistake("softmax-over-queries", _axis(-2), "SD401"),
         Mistake("softmax-over-queries", _axis_nan(-2), "SD401"),
         Mistake("softmax-over-batch", _axis(0), "SD401"),
         Mistake("softmax-over-batch", _axis_nan(0), "SD401"),
         Mistake("softmax-over-everything", _everything, "SD401"),
         Mistake("softmax-over-everything", _each_everything, "SD401"),
-        Mistake("length-one-too-long", _offset(1)),
-        Mistake("length-one-too-short", _offset(-1)),
-        Mistake("padding-at-wrong-end", _front),
-        Mistake("one-length-for-all", _one_length(np.max)),
-        Mistake("one-length-for-all", _one_length(np.min)),
-        Mistake("one-length-for-all", _one_length(lambda lengths: lengths[0])),
-        Mistake("one-length-for-all", _one_length(lambda lengths: lengths[-1])),
-        Mistake("lengths-reordered", _sorted),
-        Mistake("mask-along-queries", _along_queries, "SD205"),
-        Mistake("empty-row-nan", _empty_nan, "SD504"),
-        Mistake("empty-row-uniform", _empty_uniform),
+        *_masked("length-one-too-long", lambda given: _keep(given, 1)),
+        *_masked("length-one-too-short", lambda given: _keep(given, -1)),
+        *_masked("padding-at-wrong-end", lambda given: _keep(given)[..., ::-1]),
+        *_masked("one-length-for-all", _one_length(np.max)),
+        *_masked("one-length-for-all", _one_length(np.min)),
+        *_masked("one-length-for-all", _one_length(lambda lengths: lengths[0])),
+        *_masked("one-length-for-all", _one_length(lambda lengths: lengths[-1])),
+        *_masked("lengths-reordered", _sorted),
+        *_masked("mask-along-queries", _along_queries, "SD205"),
+        _masked("empty-row-nan", _keep, "SD504", 1)[0],
+        *_masked("empty-row-uniform", _keep, "", 2),
         Mistake("mask-fills-too-little", _fill(0.0)),
         Mistake("mask-fills-too-little", _fill(-1.0)),
         Mistake("mask-fills-too-little", _fill(-10.0)),

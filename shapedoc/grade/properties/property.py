@@ -24,6 +24,7 @@ class Setting:
     parameters: Mapping[str, object]
     framework: Framework
     rng: np.random.Generator
+    name: str = ""
     seed: int = 0
 
 

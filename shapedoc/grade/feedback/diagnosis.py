@@ -1,0 +1,276 @@
+"""Which mistake it is: outputs compared with those of known wrong computations, then the linter, then the fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shapedoc.grade.comparing import close, tolerance_of
+from shapedoc.grade.feedback.findings import Look
+from shapedoc.grade.oracles import ORACLES, Mistake
+from shapedoc.grade.properties.property import Case, Fault, Heard
+from shapedoc.grade.result import LintFinding
+from shapedoc.grade.trial import Tried
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The name of a mistake in the catalogue, and the line where it stands, as far as that is known."""
+
+    mistake: str
+    line: int | None = None
+
+
+# What a kind of fault is called where no wrong computation gives the same numbers.
+_BY_FAULT: Mapping[str, str] = {
+    "missing": "missing-function",
+    "missing_near": "misspelt-name",
+    "not_run": "not-reached",
+    "too_large": "result-too-large",
+    "bad_type": "not-an-array",
+    "no_numbers": "not-an-array",
+    "not_tensor": "not-a-tensor",
+    "result_missing": "result-missing",
+    "dtype": "precision-lost",
+    "shape": "wrong-shape",
+    "padding": "padding-has-weight",
+    "sum": "weights-do-not-sum",
+    "negative": "weights-do-not-sum",
+    "not_finite": "not-finite",
+    "number": "wrong-number",
+    "gradient_none": "graph-cut",
+    "gradient_nan": "gradient-nan",
+    "gradient": "gradient-wrong",
+    "not_refused": "heads-do-not-divide",
+    "unclear_refusal": "unclear-error",
+    "refuses_all": "refuses-all",
+}
+
+# What the linter's rules are called in the catalogue; the first that a submission breaks is taken.
+_BY_RULE: Mapping[str, str] = {
+    "SD404": "mask-after-softmax",
+    "SD503": "mask-never-used",
+    "SD501": "mask-inverted",
+    "SD505": "mask-added",
+    "SD504": "empty-row-nan",
+    "SD205": "mask-along-queries",
+    "SD401": "softmax-wrong-axis",
+    "SD402": "softmax-wrong-axis",
+    "SD403": "softmax-wrong-axis",
+    "SD405": "scores-scaled",
+    "SD406": "softmax-twice",
+    "SD407": "context-averaged",
+    "SD408": "values-of-the-query",
+    "SD601": "heads-split-by-view",
+    "SD603": "axes-reversed",
+    "SD304": "tanh-missing",
+    "SD301": "queries-new-state",
+    "SD303": "state-not-carried",
+    "SD305": "encoder-state-partial",
+    "SD307": "target-not-shifted",
+    "SD101": "mismatched-product",
+    "SD102": "mismatched-elementwise",
+    "SD103": "impossible-view",
+    "SD104": "mismatched-join",
+    "SD105": "wrong-rank",
+    "SD106": "mismatched-module",
+    "SD107": "mismatched-state",
+    "SD108": "mismatched-loss",
+    "SD109": "mismatched-product",
+    "SD110": "view-after-transpose",
+    "SD111": "axis-out-of-range",
+    "SD112": "mask-along-queries",
+    "SD201": "one-state-for-all",
+    "SD202": "mismatched-elementwise",
+    "SD204": "axis-lost",
+    "SD206": "axis-lost",
+    "SD602": "batch-and-time-exchanged",
+    "SD604": "changes-input",
+    "SD605": "heads-interleaved",
+    "SD606": "normalised-over-wrong-axis",
+}
+
+_BY_MESSAGE: Sequence[tuple[str, str]] = (
+    (r"in-place operation|modified by an inplace", "changes-input"),
+    (r"view size is not compatible|\.contiguous\(\)", "view-after-transpose"),
+    (r"mat1 and mat2|matmul:|must match the size|batch1|expected .* to have .* at dimension", "mismatched-product"),
+    (r"einsum", "mismatched-product"),
+    (r"could not be broadcast|must match the (existing )?size|doesn't match the broadcast", "mismatched-elementwise"),
+    (r"is invalid for input of size|cannot reshape|divisible|split_with_sizes", "impossible-view"),
+    (r"Dimension out of range|axis \d+ is out of bounds|too many indices", "axis-out-of-range"),
+    (r"Sizes of tensors must match|concatenat|same number of dimensions", "mismatched-join"),
+    (r"requires grad|\.detach\(\)\.numpy|Can't call numpy", "graph-cut"),
+    (r"expected (scalar type|m1 and m2)|same dtype|expected .*Float|expected .*Double", "precision-mixed"),
+    (r"takes \d+ positional|missing \d+ required|unexpected keyword", "wrong-parameters"),
+    (r"has no attribute", "wrong-attribute"),
+    (r"not enough values to unpack|too many values to unpack", "wrong-rank"),
+    (r"(hidden|input)\[?.*(size|batch)|input\.size\(-1\)", "mismatched-state"),
+)
+_BY_EXCEPTION: Mapping[str, str] = {
+    "NameError": "name-unknown",
+    "UnboundLocalError": "name-unknown",
+    "AttributeError": "wrong-attribute",
+    "ModuleNotFoundError": "module-unknown",
+    "ImportError": "module-unknown",
+    "NotImplementedError": "not-written",
+    "RecursionError": "calls-itself",
+    "ZeroDivisionError": "division-by-zero",
+}
+
+
+def diagnose(tried: Sequence[Tried], heard: Heard, seen: Look) -> dict[str, Diagnosis]:
+    """The mistake of every failing item, by the item's id.
+
+    A wrong computation of the oracle is taken where it gives the submission's numbers in every failing case of the
+    item; of several, the one that also gives them in the most cases of the other items.
+    """
+    shared = _Known(tried, heard)
+    found: dict[str, Diagnosis] = {}
+    for one in tried:
+        failing = one.failing()
+        if not failing:
+            continue
+        found[one.item.id] = _one(failing, shared, seen)
+    return _carried(tried, found)
+
+
+def _one(failing: list[tuple[Case, Fault]], shared: _Known, seen: Look) -> Diagnosis:
+    fault = failing[0][1]
+    if model := shared.best([case for case, _ in failing]):
+        return Diagnosis(model.name, _line(model.name, model.code, seen))
+    if mistake := fault.values.get("mistake"):
+        return Diagnosis(str(mistake), fault.line or _line(str(mistake), "", seen))
+    if fault.kind in ("raised", "raised_at"):
+        return _of_exception(fault, seen)
+    if fault.kind in ("number", "padding", "sum", "negative", "not_finite", "shape", "not_refused"):
+        finding = next((f for f in _grave(seen) if f.code in _BY_RULE), None)
+        if finding is not None:
+            return Diagnosis(_BY_RULE[finding.code], finding.line)
+    name = _BY_FAULT.get(fault.kind, "wrong-number")
+    return Diagnosis(name, fault.line or _line(name, "", seen))
+
+
+def _grave(seen: Look) -> list[LintFinding]:
+    """The findings that may be the mistake: errors before warnings, in the order of rules above."""
+    order = list(_BY_RULE)
+    rank = {"error": 0, "warning": 1}
+    known = [f for f in seen.findings if f.code in _BY_RULE and f.severity in rank]
+    return sorted(known, key=lambda f: (rank[f.severity], order.index(f.code), f.line))
+
+
+def _of_exception(fault: Fault, seen: Look) -> Diagnosis:
+    kind, message = str(fault.values.get("type", "")), str(fault.values.get("message", ""))
+    near = [f for f in _grave(seen) if fault.line is None or f.line == fault.line]
+    for finding in near or [f for f in _grave(seen) if f.severity == "error"]:
+        return Diagnosis(_BY_RULE[finding.code], finding.line)
+    for pattern, name in _BY_MESSAGE:
+        if re.search(pattern, message):
+            return Diagnosis(name, fault.line)
+    return Diagnosis(_BY_EXCEPTION.get(kind, "raises"), fault.line)
+
+
+class _Known:
+    """The wrong computations of the oracles, and in how many cases they give what the submission gave."""
+
+    def __init__(self, tried: Sequence[Tried], heard: Heard) -> None:
+        self.heard = heard
+        self.cases = [
+            (case, fault)
+            for one in tried
+            for case, fault in zip(one.asked.cases, one.faults, strict=True)
+            if case.oracle and case.drawn is not None
+        ]
+        self.told: dict[tuple[str, int], bool] = {}
+        self.totals: dict[tuple[str, int], int] = {}
+
+    def best(self, failing: list[Case]) -> Mistake | None:
+        """The mistake that explains all of these cases, and most of the others."""
+        compared = [case for case in failing if case.oracle and case.drawn is not None and self._arrays(case)]
+        if not compared or len(compared) < len(failing):
+            return None
+        oracle = compared[0].oracle
+        if any(case.oracle != oracle for case in compared):
+            return None
+        fits = [
+            (index, mistake)
+            for index, mistake in enumerate(ORACLES[oracle].mistakes)
+            if all(self._explains(case, index, mistake) for case in compared)
+        ]
+        if not fits:
+            return None
+        return max(fits, key=lambda pair: (self._total(oracle, *pair), -pair[0]))[1]
+
+    def _total(self, oracle: str, index: int, mistake: Mistake) -> int:
+        key = (oracle, index)
+        if key not in self.totals:
+            same = [case for case, _ in self.cases if case.oracle == oracle and self._arrays(case)]
+            self.totals[key] = sum(self._explains(case, index, mistake) for case in same)
+        return self.totals[key]
+
+    def _arrays(self, case: Case) -> bool:
+        reply = self.heard.reply(case.main)
+        return reply.status == "ok" and bool(reply.arrays)
+
+    def _explains(self, case: Case, index: int, mistake: Mistake) -> bool:
+        key = (case.id, index)
+        if key not in self.told:
+            self.told[key] = self._compare(case, mistake)
+        return self.told[key]
+
+    def _compare(self, case: Case, mistake: Mistake) -> bool:
+        assert case.drawn is not None
+        try:
+            with np.errstate(all="ignore"):
+                wrong = mistake.compute(case.drawn.inputs)
+        except ValueError:
+            return False
+        got = self.heard.reply(case.main).arrays
+        if len(got) < len(wrong):
+            return False
+        dtype = next((v.dtype.name for v in map(np.asarray, case.drawn.inputs.values()) if v.dtype.kind == "f"), "")
+        tolerance = tolerance_of(dtype)
+        return all(close(one, np.asarray(right), tolerance) for one, right in zip(got, wrong, strict=False))
+
+
+def _carried(tried: Sequence[Tried], found: dict[str, Diagnosis]) -> dict[str, Diagnosis]:
+    """Give an item whose own cases say little the mistake that the items of the same function agree on."""
+    vague = {"wrong-number", "gradient-wrong", "padding-has-weight", "weights-do-not-sum", "refuses-all", "not-finite"}
+    by_function: dict[str, list[Diagnosis]] = {}
+    function = {one.item.id: one.asked.cases[0].function for one in tried if one.asked.cases}
+    for item, diagnosis in found.items():
+        if diagnosis.mistake not in vague:
+            by_function.setdefault(function.get(item, ""), []).append(diagnosis)
+    for item, diagnosis in found.items():
+        known = by_function.get(function.get(item, ""), [])
+        if diagnosis.mistake in vague and known:
+            found[item] = known[0]
+    return found
+
+
+# Where the linter has no rule for a mistake: the words of a line that is likely to hold it.
+_CUES: Sequence[tuple[str, str]] = (
+    (r"^(length|one-length|lengths|padding|mask)", r"arange|lengths?\b.*[<>]|mask"),
+    (r"^(softmax|log-softmax|empty|not-normalised|no-exp|sigmoid|hard)", r"softmax|\bexp\(|sigmoid|argmax"),
+    (r"^(heads|weights-averaged|values)", r"view|reshape|split|chunk|unflatten|n_heads"),
+    (r"^(tanh|another|extra)", r"tanh|relu|sigmoid"),
+    (r"^(concat)", r"cat\(|concatenate"),
+    (r"^(scores-scaled|mean)", r"sqrt|\*\* *-?0\.5|mean\("),
+    (r"^(scores|cosine|distance|sum|product|difference|weight|projection)", r"@|einsum|matmul|bmm|dot|\* "),
+)
+
+
+def _line(name: str, code: str, seen: Look) -> int | None:
+    """The line of a mistake: the linter's, else the only line of the text with the words that go with it."""
+    for finding in seen.findings:
+        if code and finding.code == code:
+            return finding.line
+    for mistakes, words in _CUES:
+        if re.search(mistakes, name):
+            lines = [number for number, text in enumerate(seen.lines, 1) if re.search(words, text.split("#")[0])]
+            return lines[-1] if len(lines) == 1 else None
+    return None
