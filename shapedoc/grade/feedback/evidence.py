@@ -8,6 +8,7 @@ from shapedoc.grade.assignment import Language
 from shapedoc.grade.draws import Array
 from shapedoc.grade.feedback.diagnosis import Diagnosis
 from shapedoc.grade.feedback.findings import Look
+from shapedoc.grade.feedback.hints import title_of
 from shapedoc.grade.messages import say
 from shapedoc.grade.properties.property import Case, Fault
 from shapedoc.grade.result import Evidence, Value
@@ -30,8 +31,8 @@ def evidence_of(case: Case, fault: Fault, diagnosis: Diagnosis, seen: Look, lang
     """The input, the output beside the right one, the gap and the line."""
     says = fault_in_words(fault, language)
     line = fault.line or diagnosis.line
-    if diagnosis.line is not None and fault.line is None:
-        what = say(language, f"mistake.{diagnosis.mistake}.title")
+    what = title_of(diagnosis.mistake, language)
+    if diagnosis.line is not None and fault.line is None and what:
         says = say(language, "fault.with_line", says=says, what=what, line=diagnosis.line)
     inputs = case.drawn.inputs if case.drawn is not None else {}
     arguments = ", ".join(inputs)

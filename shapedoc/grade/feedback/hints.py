@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from shapedoc.grade.assignment import Language
-from shapedoc.grade.messages import catalogue, say
+from shapedoc.grade.messages import catalogue
 
-__all__ = ["fix_of", "hint_of", "mistakes"]
+__all__ = ["fix_of", "hint_of", "mistakes", "title_of"]
 
 
 def hint_of(mistake: str, language: Language) -> str:
     """What the mistake is and how to think about it, then how to see for oneself that it is gone."""
-    concept = catalogue(language)[f"mistake.{mistake}.concept"]
-    return f"{say(language, f'mistake.{mistake}.hint')} {say(language, f'concept.{concept}')}"
+    texts = catalogue(language)
+    concept = texts.get(f"mistake.{mistake}.concept", "")
+    pieces = [texts.get(f"mistake.{mistake}.hint", ""), texts.get(f"concept.{concept}", "")]
+    return ("" if language == "zh" else " ").join(piece for piece in pieces if piece)
 
 
 def fix_of(mistake: str, language: Language) -> str:
@@ -19,8 +21,11 @@ def fix_of(mistake: str, language: Language) -> str:
     return catalogue(language).get(f"mistake.{mistake}.fix", "")
 
 
-def mistakes(language: Language = "en") -> tuple[str, ...]:
+def title_of(mistake: str, language: Language) -> str:
+    """The mistake in a few words, a sentence without its full stop."""
+    return catalogue(language).get(f"mistake.{mistake}.title", "")
+
+
+def mistakes() -> tuple[str, ...]:
     """Every mistake that the catalogue explains."""
-    return tuple(
-        key.split(".")[1] for key in catalogue(language) if key.startswith("mistake.") and key.endswith(".title")
-    )
+    return tuple(key.split(".")[1] for key in catalogue("en") if key.startswith("mistake.") and key.endswith(".title"))
