@@ -161,7 +161,7 @@ class Learns(ModelProperty):
         return float(passes[int(str(case.facts["number"]))])
 
     def series(self, setting: Setting) -> Callable[[Heard], Series | None]:
-        """Accuracy against length, for the report: each length of the item, the baseline, and from where on it passes."""
+        """Accuracy against length for the report: each length of the item, the baseline, and what passes."""
 
         def drawn(heard: Heard) -> Series | None:
             lengths: list[int] = setting.parameters["lengths"]  # type: ignore[assignment]
