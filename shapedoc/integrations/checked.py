@@ -11,6 +11,7 @@ from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
+from shapedoc.integrations.reading import is_numpy_call, read_call
 from shapedoc.integrations.signature import Plan, build, part
 from shapedoc.integrations.told import ShapeError
 from shapedoc.integrations.watched import Options, Watch, tell
@@ -109,7 +110,9 @@ class Checked:
         _results.last = _NOTHING
         try:
             pattern = pattern_of(bound.values(), (self._autocast(),))
-            out = self.watch.run(partial(self.typed, *args, **kwargs), pattern, recorded=entry is not None)
+            read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
+            run = partial(self.typed, *args, **kwargs)
+            out = self.watch.run(run, pattern, recorded=entry is not None, read=read)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
                 self._verify_result(_results.last, sizes, problem)

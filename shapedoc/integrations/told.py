@@ -49,13 +49,9 @@ def text_of_finding(finding: Finding) -> str:
 def warn_of(finding: Finding) -> None:
     """Warn of a finding at its own place in the source."""
     module = next((m for m in sys.modules.values() if getattr(m, "__file__", None) == finding.path), None)
-    warnings.warn_explicit(
-        ShapeWarning(finding),
-        ShapeWarning,
-        finding.path,
-        finding.span.line,
-        module.__name__ if module is not None else None,
-    )
+    # Without a module Python drops the warning: of code that is none, such as a cell's, the file stands for it.
+    name = module.__name__ if module is not None else finding.path
+    warnings.warn_explicit(ShapeWarning(finding), ShapeWarning, finding.path, finding.span.line, name)
 
 
 def _short(path: str) -> str:

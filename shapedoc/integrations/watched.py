@@ -50,10 +50,18 @@ class Watch:
         if path and not path.startswith("<"):
             _paths.add(path)
 
-    def run(self, call: Callable[[], Any], pattern: Hashable, *, recorded: bool) -> Any:
+    def run(
+        self,
+        call: Callable[[], Any],
+        pattern: Hashable,
+        *,
+        recorded: bool,
+        read: Callable[[], list[Finding]] | None = None,
+    ) -> Any:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
-        call: the function with its arguments. pattern: the signature up to its numbers.
+        call: the function with its arguments. pattern: the signature up to its numbers. read: of code that no recorder
+        sees, what reading it finds.
         """
         __tracebackhide__ = True
         if not self.path or not self.options.record:
@@ -64,12 +72,14 @@ class Watch:
         if is_recording():
             return self._plain(call)
         if not recorded and not self.again and pattern in self.patterns:
+            if read is not None:
+                return self._plain(call)
             return call() if is_followed() else self._follow(call)
         number = self.recordings + 1
         if not recorded and number > _RECORDED and number & (number - 1):
             self.recordings = number
             return self._plain(call)
-        return self._record(call, pattern)
+        return self._record(call, pattern) if read is None else self._read(call, pattern, read)
 
     def _learn(self, pattern: Hashable) -> None:
         if len(self.patterns) >= _MOST_PATTERNS:
@@ -114,6 +124,21 @@ class Watch:
         self.again = not sites.is_known()
         return out
 
+    def _read(self, call: Callable[[], Any], pattern: Hashable, read: Callable[[], list[Finding]]) -> Any:
+        __tracebackhide__ = True
+        from shapedoc.runtime.explain import explain
+
+        found = read()
+        try:
+            out = call()
+        except Exception as problem:
+            note(problem, _on_the_line(explain(problem, None, lambda path: path == self.path), found))
+            raise
+        tell(found, self.options)
+        self.recordings += 1
+        self._learn(pattern)
+        return out
+
     def _record(self, call: Callable[[], Any], pattern: Hashable) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.recording import record
@@ -145,9 +170,13 @@ class Watch:
 def best(recording: Recording) -> Finding | None:
     """What explains an exception best: a rule's finding on the line that raised, else the place and its shapes."""
     raised = recording.explanation()
+    return _on_the_line(raised, recording.findings()) if raised is not None else None
+
+
+def _on_the_line(raised: Finding | None, findings: list[Finding]) -> Finding | None:
     if raised is None:
         return None
-    for finding in recording.findings():
+    for finding in findings:
         spans = [finding.span, *(label.span for label in finding.labels)]
         if finding.severity == "error" and any(s.line <= raised.span.line <= s.end_line for s in spans):
             return finding

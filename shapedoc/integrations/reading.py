@@ -1,0 +1,94 @@
+"""NumPy code: its functions have no hook for a recorder, so a call is read as the linter reads, with its real shapes.
+
+The file of the function is analysed as it stands, with one more line that calls the function with arrays of the shapes
+of this very call. Nothing is executed for that, and what the call computes is left alone.
+"""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.trace import Trace
+from shapedoc.runtime.places import source_file
+from shapedoc.source.suppress import parse_suppressions, skips_file
+
+__all__ = ["is_numpy_call", "read_call"]
+
+_DRAWN = {"b": "numpy.random.normal(size={0}) > 0", "i": "numpy.random.randint(0, 2, size={0})"}
+
+
+def is_numpy_call(values: Mapping[str, Any]) -> bool:
+    """Whether arrays of NumPy go into a call, and no tensor of torch does."""
+    flat = list(_flat(values.values()))
+    arrays = any(type(v).__module__ == "numpy" and hasattr(v, "strides") for v in flat)
+    torch = sys.modules.get("torch")
+    return arrays and not (torch is not None and any(isinstance(v, torch.Tensor | torch.nn.Module) for v in flat))
+
+
+def read_call(function: Callable[..., Any], values: Mapping[str, Any]) -> list[Finding]:
+    """What the linter finds in a function, and in those of its file that it calls, with arguments of these shapes."""
+    if not isinstance(function, FunctionType):
+        return []
+    source = source_file(function.__code__.co_filename)
+    if source is None or skips_file(source.module.comments):
+        return []
+    name = function.__qualname__.rpartition("<locals>.")[2]
+    text = source.text
+    if name == function.__qualname__ and name.isidentifier() and function.__globals__.get(name) is not None:
+        text = f"{source.text.rstrip()}\n\n{_driver(name, values)}"
+    seen, found = _studied(source.path, text)
+    last = source.text.count("\n") + 1
+    inside = {name, *(e.function for e in seen.events if any(c.function == name for c in e.calls))}
+    told = [_without_driver(f, last) for f in found if f.function in inside and f.span.line <= last]
+    return parse_suppressions(source.module.comments).split(told, source.module)[0]
+
+
+@lru_cache(maxsize=64)
+def _studied(path: str, text: str) -> tuple[Trace, list[Finding]]:
+    from shapedoc.engine.analysis import study
+    from shapedoc.engine.request import Settings
+    from shapedoc.source.parse import SourceError
+
+    try:
+        studied = study(path, text, Settings())
+    except SourceError:
+        return Trace(path, text), []
+    return studied.trace, [f for f in studied.findings if f.path == path]
+
+
+def _driver(name: str, values: Mapping[str, Any]) -> str:
+    """The line that makes the call again, with other numbers in arrays of the same shapes."""
+    given = ", ".join(f"{n}={_written(v)}" for n, v in values.items() if n.isidentifier() and not keyword.iskeyword(n))
+    return f"import numpy\n\n{name}({given})\n"
+
+
+def _written(value: Any) -> str:
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str):
+        return repr(value)
+    if kind in (tuple, list):
+        inner = ", ".join(_written(v) for v in value)
+        return f"[{inner}]" if kind is list else f"({inner},)" if value else "()"
+    if hasattr(value, "strides") and hasattr(value, "dtype"):
+        letter = "i" if value.dtype.kind == "u" else value.dtype.kind
+        return _DRAWN.get(letter, "numpy.random.normal(size={0})").format(tuple(int(n) for n in value.shape))
+    return "unknown_to_the_reader"
+
+
+def _without_driver(finding: Finding, last: int) -> Finding:
+    return replace(finding, labels=tuple(label for label in finding.labels if label.span.line <= last))
+
+
+def _flat(values: Any) -> Any:
+    for value in values:
+        if isinstance(value, tuple | list):
+            yield from _flat(value)
+        else:
+            yield value
