@@ -19,7 +19,8 @@ class Candidate:
     """Edits that may clear a finding, and what they do, as a step that a person can take.
 
     refused: why it is no fix although it may run; such a candidate is only ever told of. kin: two candidates of one kin
-    that make the same shapes do the same. known: how much speaks for it besides, for those with equal costs.
+    that make the same shapes do the same. known: how much speaks for it besides, for those with equal costs. exact: it
+    makes just the shape that the finding expects, so that what is forgotten elsewhere is what the fault had taught.
     """
 
     edits: tuple[Edit, ...]
@@ -27,6 +28,7 @@ class Candidate:
     refused: str = ""
     kin: str = ""
     known: int = 0
+    exact: bool = False
 
 
 Proposer = Callable[[Bench, Finding], Iterable[Candidate]]

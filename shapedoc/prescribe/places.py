@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import libcst as cst
@@ -16,7 +17,18 @@ from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.syntax import Syntax
 from shapedoc.rules.flow import shape_at
 
-__all__ = ["calls", "expressions", "is_numpy", "is_square", "names_in_scope", "rank_of", "shapes_of", "spots"]
+__all__ = [
+    "calls",
+    "expressions",
+    "is_bool",
+    "is_numpy",
+    "is_square",
+    "names_in_scope",
+    "rank_of",
+    "shapes_of",
+    "spots",
+    "unused",
+]
 
 
 def spots(bench: Bench, finding: Finding, *, labels: bool = False) -> Iterator[Span]:
@@ -126,3 +138,32 @@ def _names(node: cst.BaseExpression) -> Iterator[str]:
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for element in elements:
                 yield from _names(element.value)
+
+
+def unused(bench: Bench, span: Span) -> list[str]:
+    """The parameters and variables of the function around a place that it never reads."""
+    found = bench.syntax.function(span)
+    if found is None:
+        return []
+    place, function = found
+    names: Counter[str] = Counter()
+    made: Counter[str] = Counter()
+    for _, node in bench.syntax.inside(place):
+        if isinstance(node, cst.Name):
+            names[node.value] += 1
+        elif isinstance(node, cst.Assign):
+            made.update(_targets(node))
+    never = [p.name.value for p in function.params.params if not names[p.name.value] and p.name.value != "self"]
+    return never + [name for name in made if names[name] == made[name] and name != "_"]
+
+
+def is_bool(bench: Bench, span: Span | None) -> bool:
+    """Whether the elements of the expression at a span are truth values, as far as they are known."""
+    kinds = {
+        operand.value.kind
+        for event in bench.trace.events
+        for operand in event.operands
+        if operand.span == span and isinstance(operand.value, Tensor)
+    }
+    kinds |= {e.result.kind for e in bench.trace.events if e.span == span and isinstance(e.result, Tensor)}
+    return kinds <= {"bool", ""} and "bool" in kinds

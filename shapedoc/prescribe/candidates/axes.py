@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -43,8 +44,20 @@ def another_axis(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         if name not in _CALLS[finding.code] and not word:
             continue
         word = word or ("axis" if is_numpy(bench, events) else "dim")
-        yield from _changed(bench, call, word, _rank(bench, call, finding))
+        told = re.search(r"`(?:dim|axis)=(-?\d)`", finding.help)
+        if told is not None and "..." in finding.actual:
+            yield from _told(bench, call, told[1])
+        else:
+            yield from _changed(bench, call, word, _rank(bench, call, finding))
         return
+
+
+def _told(bench: Bench, call: cst.Call, axis: str) -> Iterator[Candidate]:
+    """The axis that the finding names, where it is not known how many there are."""
+    found = _find(bench, call)
+    span = bench.syntax.span(found.value) if found is not None else None
+    if span is not None:
+        yield Candidate((bench.syntax.replace(span, axis),), f"name the axis that is summed: `{axis}`")
 
 
 def _with_gain(bench: Bench, finding: Finding) -> Iterator[Candidate]:

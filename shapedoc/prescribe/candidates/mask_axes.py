@@ -86,6 +86,12 @@ def missing_ones(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     rank = rank_of(bench.trace.events, finding.span)
     if not isinstance(node, cst.BaseExpression) or rank is None or not 2 <= rank <= 3 or finding.code == "SD102":
         return
+    exact = _ones_of(finding, rank)
+    if exact:
+        yield Candidate(
+            syntax.postfix(node, exact), f"give the mask the axes that it lacks: `{exact}`", kin="ones", exact=True
+        )
+        return
     wanted = 4 if rank == 3 else 3
     for total in (wanted, 4):
         for order in dict.fromkeys(permutations([":"] * rank + ["None"] * (total - rank))):
@@ -94,6 +100,17 @@ def missing_ones(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 yield Candidate(
                     syntax.postfix(node, text), f"give the mask the axes that it lacks: `{text}`", kin="ones"
                 )
+
+
+def _ones_of(finding: Finding, rank: int) -> str:
+    """The index that makes ``expected`` of ``actual``, where they differ in axes of size 1 alone."""
+    if not finding.expected.startswith("(") or not finding.actual.startswith("("):
+        return ""
+    wanted = [axis.strip() for axis in finding.expected.strip("()").split(",") if axis.strip()]
+    given = [axis.strip() for axis in finding.actual.strip("()").split(",") if axis.strip()]
+    if len(given) != rank or "1" in given or [axis for axis in wanted if axis != "1"] != given:
+        return ""
+    return f"[{', '.join('None' if axis == '1' else ':' for axis in wanted)}]"
 
 
 @proposes("SD504")
@@ -126,7 +143,7 @@ def other_keyword(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The mask as the argument that takes its shape, or without an axis too many."""
     syntax = bench.syntax
     for _, node in syntax.around(finding.span):
-        if not isinstance(node, cst.Call):
+        if not isinstance(node, cst.Call) or syntax.span(node) == finding.span:
             continue
         for arg, found in zip(node.args, syntax.arguments(node), strict=True):
             if arg.keyword is None or found.span is None or not found.span.contains(finding.span):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 import libcst as cst
@@ -12,7 +11,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
-from shapedoc.prescribe.places import names_in_scope, spots
+from shapedoc.prescribe.places import names_in_scope, spots, unused
 
 __all__: list[str] = []
 
@@ -35,7 +34,9 @@ def another_name(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         scope = names_in_scope(syntax, span)
         known = [word for word in words if scope.get(word) == word and finding.code not in _SIZES]
         known += [word for word in _NEVER.findall(finding.message) if scope.get(word) == word]
-        known += [name for name in _unused(bench, span) if name not in known and scope.get(name) == name]
+        if finding.code == "SD408" and "values" in finding.message:
+            known += [name for name in _parameters(bench, span) if name not in known]
+        known += [name for name in unused(bench, span) if name not in known and scope.get(name) == name]
         for _, node in syntax.inside(span):
             place = syntax.span(node)
             if not isinstance(node, cst.Name) or place is None or node.value not in scope or node.value == "self":
@@ -44,20 +45,23 @@ def another_name(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 continue
             for word in known:
                 if word not in (node.value, "self"):
-                    yield Candidate((syntax.replace(place, word),), f"take `{word}` in the place of `{node.value}`")
+                    told = f"take `{word}` in the place of `{node.value}`"
+                    likely = finding.code == "SD408" and _stands_for_values(bench, span, place, word)
+                    yield Candidate((syntax.replace(place, word),), told, known=int(likely))
 
 
-def _unused(bench: Bench, span: Span) -> list[str]:
-    """The parameters and variables of the function around a place that it never uses."""
+def _parameters(bench: Bench, span: Span) -> list[str]:
+    """The parameters of the function around a place."""
     found = bench.syntax.function(span)
-    if found is None:
-        return []
-    place, function = found
-    names = Counter(node.value for _, node in bench.syntax.inside(place) if isinstance(node, cst.Name))
-    never = [p.name.value for p in function.params.params if not names[p.name.value] and p.name.value != "self"]
-    for _, node in bench.syntax.inside(place):
-        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
-            name = node.targets[0].target.value
-            if names[name] == 1:
-                never.append(name)
-    return never
+    return [p.name.value for p in found[1].params.params if p.name.value != "self"] if found is not None else []
+
+
+def _stands_for_values(bench: Bench, span: Span, place: Span, word: str) -> bool:
+    """Whether a name stands where a call takes the values: behind the queries, which it repeats, and the keys."""
+    name = bench.syntax.source(place)
+    before = [
+        node.value
+        for other, node in bench.syntax.inside(span)
+        if isinstance(node, cst.Name) and (other.line, other.column) < (place.line, place.column)
+    ]
+    return name in before and word in before

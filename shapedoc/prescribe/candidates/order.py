@@ -9,10 +9,13 @@ import libcst as cst
 from shapedoc.core.finding import Finding
 from shapedoc.core.fix import Edit
 from shapedoc.core.span import Span
+from shapedoc.core.value import Tensor
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
-from shapedoc.prescribe.places import calls
+from shapedoc.prescribe.candidates.modules import spelled
+from shapedoc.prescribe.places import calls, is_bool, is_numpy, names_in_scope
 from shapedoc.prescribe.syntax import Syntax
+from shapedoc.rules.flow import shape_at
 
 __all__: list[str] = []
 
@@ -38,6 +41,36 @@ def masked_first(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         filled = f'{scores.value} = {scores.value}.masked_fill({mask}, float("-inf"))'
         if _assigned(target) != _target(bench, earlier):
             continue
+        yield Candidate(
+            (syntax.replace(earlier, filled), syntax.replace(later[0], syntax.source(earlier))),
+            f"mask the scores, then take the softmax: `{filled}`",
+        )
+
+
+@proposes("SD404")
+def masked_not_multiplied(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """The scores filled before the softmax, where the weights were multiplied with the mask behind it."""
+    syntax = bench.syntax
+    later = syntax.statement(finding.span)
+    node = syntax.at(finding.span)
+    if later is None or not isinstance(later[1], cst.Assign) or not isinstance(node, cst.BinaryOperation):
+        return
+    found = _softmax(bench, later[0])
+    if found is None or later[1].value is not node or not isinstance(node.operator, cst.Multiply):
+        return
+    earlier, softmax = found
+    scores, target = _scores(bench, softmax), _assigned(later[1].targets[0].target)
+    if not isinstance(scores, cst.Name) or not target or target != _target(bench, earlier):
+        return
+    for weights, mask in ((node.left, node.right), (node.right, node.left)):
+        if syntax.plain(weights) != target:
+            continue
+        text = syntax.written(mask)
+        hidden = f"~{text}" if is_bool(bench, syntax.span(mask)) else f"{text} == 0"
+        if is_numpy(bench, bench.touching(finding)):
+            filled = f"{scores.value} = np.where({hidden}, -np.inf, {scores.value})"
+        else:
+            filled = f'{scores.value} = {scores.value}.masked_fill({hidden}, float("-inf"))'
         yield Candidate(
             (syntax.replace(earlier, filled), syntax.replace(later[0], syntax.source(earlier))),
             f"mask the scores, then take the softmax: `{filled}`",
@@ -142,6 +175,75 @@ def attention_first(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                     (syntax.replace(first, texts[1]), syntax.replace(second, texts[0])),
                     "exchange the two steps: attend first",
                 )
+
+
+@proposes("SD301")
+def context_into_the_cell(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """Attend first, and let the context enter the cell, which is built for it."""
+    syntax = bench.syntax
+    cells = [
+        found
+        for label in finding.labels
+        if "without a context" in label.text and (found := syntax.statement(label.span)) is not None
+    ]
+    attention = syntax.statement(finding.span)
+    if not cells or attention is None or not isinstance(attention[1], cst.Assign):
+        return
+    place, cell = cells[0]
+    if not isinstance(cell, cst.Assign) or not isinstance(cell.value, cst.Call) or place.column != attention[0].column:
+        return
+    if place.end_line >= attention[0].line or not _neighbours(syntax, place, attention[0]):
+        return
+    made = {name for target in cell.targets for name in _read(target.target)}
+    if (made & _read(attention[1].value)) - _read(cell.value) or not cell.value.args:
+        return
+    built = _built(bench, place, syntax.called(cell.value))
+    where, fed = syntax.span(cell.value), syntax.whole(cell.value.args[0].value)
+    if built is None or where is None or fed is None:
+        return
+    size = syntax.whole(built.args[0].value) if built.args else None
+    for context in sorted({name for target in attention[1].targets for name in _read(target.target)}):
+        width = _width(bench, context, syntax.span(built))
+        if not width or size is None:
+            continue
+        start = syntax.offset(fed.line, fed.column) - syntax.offset(place.line, place.column)
+        text, old = syntax.source(place), syntax.source(fed)
+        joined = f"{text[:start]}torch.cat(({old}, {context}), dim=-1){text[start + len(old) :]}"
+        yield Candidate(
+            (
+                syntax.insert(size.end_line, size.end_column, f" + {width}"),
+                syntax.replace(place, syntax.source(attention[0])),
+                syntax.replace(attention[0], joined),
+            ),
+            f"attend first, and feed the cell with the context: `torch.cat(({old}, {context}), dim=-1)`",
+        )
+
+
+def _built(bench: Bench, span: Span, name: str) -> cst.Call | None:
+    """The call that builds the module of an attribute, in the class around a span."""
+    klass = bench.syntax.klass(span)
+    for _, node in bench.syntax.inside(klass[0]) if klass is not None else ():
+        if isinstance(node, cst.Assign) and isinstance(node.value, cst.Call):
+            target = node.targets[0].target
+            if isinstance(target, cst.Attribute) and target.attr.value == name:
+                return node.value
+    return None
+
+
+def _width(bench: Bench, name: str, at: Span | None) -> str:
+    """The size of a tensor's last axis, as it can be written at a place."""
+    scope = names_in_scope(bench.syntax, at) if at is not None else {}
+    scope = {word: word for word, text in scope.items() if text == word}
+    for event in bench.trace.events:
+        shapes = [shape_at(event, o) for o in event.operands if isinstance(o.value, Tensor) and o.value.name == name]
+        shapes += [event.shape] if event.target == name else []
+        for shape in shapes:
+            if shape is None or event.sizes is None or not event.sizes.shape(shape).suffix:
+                continue
+            text = spelled(event.sizes.show(event.sizes.shape(shape).suffix[-1].dim), scope)
+            if text and not text.isdigit():
+                return text
+    return ""
 
 
 def _independent(first: cst.CSTNode, second: cst.CSTNode) -> bool:

@@ -31,4 +31,7 @@ def exchanged_pairs(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 swaps.append((syntax.replace(places[0], other.value), syntax.replace(places[1], one.value)))
     ways = [(swap,) for swap in swaps] + list(combinations(swaps, 2))
     for way in ways:
-        yield Candidate(tuple(edit for swap in way for edit in swap), "take the hidden state first: `(h, c)`")
+        here = all(finding.span.contains(edit.span) for swap in way for edit in swap)
+        yield Candidate(
+            tuple(edit for swap in way for edit in swap), "take the hidden state first: `(h, c)`", known=int(here)
+        )

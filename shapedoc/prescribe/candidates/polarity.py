@@ -12,7 +12,7 @@ from shapedoc.core.trace import Operand
 from shapedoc.core.value import Tensor
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
-from shapedoc.prescribe.places import is_numpy
+from shapedoc.prescribe.places import is_bool, is_numpy
 from shapedoc.rules.masks import masks
 
 __all__: list[str] = []
@@ -34,7 +34,7 @@ def turned_round(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         yield Candidate((syntax.replace(finding.span, syntax.plain(node.expression)),), "leave out the `~`")
         return
     text = syntax.written(node)
-    if _is_bool(bench, finding.span):
+    if is_bool(bench, finding.span):
         yield Candidate(
             (syntax.replace(syntax.whole(node) or finding.span, f"~{text}"),), f"turn the mask round: `~{text}`"
         )
@@ -63,17 +63,6 @@ def _compared(bench: Bench, node: cst.Comparison) -> Iterator[Candidate]:
         place = syntax.span(node)
         if place is not None:
             yield Candidate((syntax.replace(place, f"~({syntax.source(place)})"),), "turn the mask round")
-
-
-def _is_bool(bench: Bench, span: Span) -> bool:
-    kinds = {
-        operand.value.kind
-        for event in bench.trace.events
-        for operand in event.operands
-        if operand.span == span and isinstance(operand.value, Tensor)
-    }
-    kinds |= {e.result.kind for e in bench.events(span) if isinstance(e.result, Tensor)}
-    return kinds <= {"bool", ""} and "bool" in kinds
 
 
 @proposes("SD505")

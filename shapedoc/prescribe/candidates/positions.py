@@ -11,7 +11,7 @@ from shapedoc.core.fix import Edit
 from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
-from shapedoc.prescribe.places import expressions, spots
+from shapedoc.prescribe.places import expressions, names_in_scope, spots
 
 __all__: list[str] = []
 
@@ -28,7 +28,9 @@ def along_time(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                 if number is not None and syntax.source(number) == "0":
                     for edits in _brought(bench, finding):
                         yield Candidate(
-                            (syntax.replace(number, "1"), *edits), "cut the table to the length of time: `size(1)`"
+                            (syntax.replace(number, "1"), *edits),
+                            "cut the table to the length of time: `size(1)`",
+                            exact=True,
                         )
             elif isinstance(node, cst.Subscript) and place is not None and syntax.plain(node.value).endswith(".shape"):
                 index = place
@@ -40,6 +42,26 @@ def along_time(bench: Bench, finding: Finding) -> Iterator[Candidate]:
                         )
 
 
+@proposes("SD207")
+def counted_to_length(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """``arange`` up to the length of time, where it counts the batch."""
+    syntax = bench.syntax
+    wanted = [axis.strip() for axis in finding.expected.strip("()").split(",")]
+    scope = names_in_scope(syntax, finding.span)
+    if len(wanted) < 2 or wanted[1] not in scope:
+        return
+    for _, node in syntax.inside(finding.span):
+        if isinstance(node, cst.Call) and syntax.called(node) == "arange" and len(node.args) >= 1:
+            place = syntax.span(node.args[0].value)
+            if place is None:
+                continue
+            text = scope[wanted[1]]
+            for edits in _brought(bench, finding):
+                yield Candidate(
+                    (syntax.replace(place, text), *edits), f"count up to the length of time: `{text}`", exact=True
+                )
+
+
 def _brought(bench: Bench, finding: Finding) -> Iterator[tuple[Edit, ...]]:
     """As it is, with its first two axes exchanged, or without an ``unsqueeze`` behind it."""
     syntax = bench.syntax
@@ -47,7 +69,10 @@ def _brought(bench: Bench, finding: Finding) -> Iterator[tuple[Edit, ...]]:
     yield ()
     if isinstance(node, cst.BaseExpression):
         yield syntax.postfix(node, ".transpose(0, 1)")
-        receiver = syntax.receiver(node) if isinstance(node, cst.Call) and syntax.called(node) == "unsqueeze" else None
-        whole, base = syntax.span(node), syntax.whole(receiver) if receiver is not None else None
-        if whole is not None and base is not None:
-            yield (Edit(Span(base.end_line, base.end_column, whole.end_line, whole.end_column), ""),)
+        for _, outer in syntax.around(finding.span):
+            receiver = syntax.receiver(outer) if isinstance(outer, cst.Call) else None
+            if not isinstance(outer, cst.Call) or syntax.called(outer) != "unsqueeze" or receiver is None:
+                continue
+            whole, base = syntax.span(outer), syntax.whole(receiver)
+            if whole is not None and base is not None:
+                yield (Edit(Span(base.end_line, base.end_column, whole.end_line, whole.end_column), ""),)

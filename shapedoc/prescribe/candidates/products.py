@@ -12,7 +12,7 @@ from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import expressions, is_numpy, is_square, rank_of
 
-__all__: list[str] = []
+__all__ = ["operands_of"]
 
 _PRODUCTS = ("matmul", "bmm", "mm", "mv", "dot", "linear")
 _TURNS = ("t", "transpose", "swapaxes", "permute", "mT")
@@ -21,7 +21,7 @@ _TURNS = ("t", "transpose", "swapaxes", "permute", "mT")
 @proposes("SD101", "SD109")
 def turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The last two axes of one operand exchanged, or left as they are."""
-    operands = _operands(bench, finding)
+    operands = operands_of(bench, finding)
     if operands is None:
         return
     numpy = is_numpy(bench, bench.touching(finding))
@@ -55,7 +55,7 @@ def _straight(bench: Bench, node: cst.BaseExpression) -> Iterator[Candidate]:
 @proposes("SD101")
 def exchanged(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The operands the other way round: rows of examples stand on the left."""
-    operands = _operands(bench, finding)
+    operands = operands_of(bench, finding)
     if operands is None:
         return
     syntax = bench.syntax
@@ -72,7 +72,7 @@ def exchanged(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         yield Candidate(one, f"multiply the other way round: `{syntax.plain(right)} @ {syntax.written(left)}{turn}`")
 
 
-def _operands(bench: Bench, finding: Finding) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+def operands_of(bench: Bench, finding: Finding) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
     """The two operands of the product that a finding stands on."""
     syntax = bench.syntax
     for node in expressions(bench, finding.span):

@@ -115,6 +115,25 @@ def _operands(bench: Bench, finding: Finding) -> Iterator[cst.BaseExpression]:
 
 
 @proposes("SD105")
+def all_axes(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """The axes that a permutation leaves out, at its end, where they were."""
+    syntax = bench.syntax
+    node = syntax.at(finding.span)
+    outer = [n for _, n in syntax.around(finding.span) if isinstance(n, cst.Call)]
+    for call in (n for n in (node, *outer) if isinstance(n, cst.Call)):
+        receiver = syntax.receiver(call)
+        if syntax.called(call) not in ("transpose", "permute") or receiver is None or "needs" not in finding.message:
+            continue
+        rank = rank_of(bench.trace.events, syntax.span(receiver))
+        axes = [syntax.plain(arg.value) for arg in call.args]
+        if rank is None or len(axes) >= rank or sorted(axes) != [str(i) for i in range(len(axes))]:
+            return
+        rest = ", ".join(str(i) for i in range(len(axes), rank))
+        yield Candidate(syntax.argument(call, rest), f"name every axis: `{rest}` stays where it is", known=2)
+        return
+
+
+@proposes("SD105")
 def any_rank(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """``matmul``, which takes matrices and batches of them, for ``bmm``."""
     syntax = bench.syntax
