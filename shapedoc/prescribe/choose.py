@@ -44,9 +44,49 @@ def prescribe(bench: Bench, wanted: Iterable[Finding] | None = None) -> list[Pre
         if finding.path == bench.path and _concerns(finding, chosen):
             proofs[index] = _proofs(bench, finding)
     _joint(bench, proofs)
-    return [
+    picked = [
         _pick(bench, index, finding, proofs) for index, finding in enumerate(bench.findings) if _among(finding, chosen)
     ]
+    _agree(bench, picked)
+    return picked
+
+
+def _agree(bench: Bench, picked: Sequence[Prescribed]) -> None:
+    """Keep fixes that hold together: the one that clears most first, then of each other finding one that goes with it.
+
+    What goes with none of its candidates is taken back, and said; another run may find it mended, or mend it.
+    """
+    fixes = list({one.fix.text: one.fix for one in picked if one.fix is not None}.values())
+    if len(fixes) < 2 or _hold(bench, fixes):
+        return
+    kept = [max(fixes, key=lambda proof: len(proof.cleared))]
+    for one in picked:
+        if one.fix is None or one.fix.text in {proof.text for proof in kept}:
+            continue
+        other = _going_with(bench, one, kept)
+        if other is None:
+            one.refused.append(f"{one.fix.candidate.description}: does not go with the fix of another finding")
+        else:
+            kept.append(other)
+        one.fix = other
+
+
+def _going_with(bench: Bench, one: Prescribed, kept: Sequence[Proof]) -> Proof | None:
+    """The cheapest fix of a finding that holds by itself and together with those that are kept."""
+    priced = sorted((_cost(bench, c), -c.known, i, c) for i, c in enumerate(proposals(bench, one.finding)))
+    for *_, candidate in priced[:_TRIALS]:
+        proof = prove(bench, candidate, one.finding)
+        if proof is not None and not proof.refused and _hold(bench, [*kept, proof]):
+            return proof
+    return None
+
+
+def _hold(bench: Bench, fixes: Sequence[Proof]) -> bool:
+    """Whether several fixes, all made, clear what each of them clears and bring nothing new."""
+    edits = tuple(dict.fromkeys(edit for proof in fixes for edit in proof.candidate.edits))
+    wanted = {index for proof in fixes for index in proof.cleared}
+    joint = prove(bench, Candidate(edits, "", exact=True), bench.findings[min(wanted)])
+    return joint is not None and wanted <= joint.cleared
 
 
 def _concerns(finding: Finding, chosen: Sequence[Finding]) -> bool:

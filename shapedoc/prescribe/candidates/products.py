@@ -8,6 +8,7 @@ import libcst as cst
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.fix import Edit
+from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import expressions, is_numpy, is_square, rank_of
@@ -73,9 +74,15 @@ def exchanged(bench: Bench, finding: Finding) -> Iterator[Candidate]:
 
 
 def operands_of(bench: Bench, finding: Finding) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
-    """The two operands of the product that a finding stands on."""
+    """The two operands of the product that a finding stands on, or that it shows."""
+    places = [finding.span, *(label.span for label in finding.labels if not label.span.path)]
+    return next((found for place in places if (found := _product(bench, place)) is not None), None)
+
+
+def _product(bench: Bench, place: Span) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """The operands of the product at a place, or around it in its statement."""
     syntax = bench.syntax
-    for node in expressions(bench, finding.span):
+    for node in expressions(bench, place):
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
         if isinstance(node, cst.Call) and syntax.called(node) in _PRODUCTS:
