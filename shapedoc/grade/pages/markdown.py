@@ -15,7 +15,11 @@ from shapedoc.grade.result import GradedSubmission, ItemResult
 
 __all__ = ["escaped", "fenced", "of_item", "render"]
 
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&^=:@\"'])")
+# What Markdown gives a meaning anywhere; what it gives one at the start of a line (lists, headings, rules); and what
+# many readers make a link of. An underscore inside of a word is one.
+_ANYWHERE = re.compile(r"([\\`*\[\]<>~$&|@#]|(?<![^\W_])_|_(?![^\W_]))")
+_START = re.compile(r"^([-+=]|\d+(?=[.)](?:\s|$)))")
+_LINK = re.compile(r"(?i)(:(?=//)|(?<=www)\.)")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "not_run": "-"}
 
@@ -66,9 +70,14 @@ def escaped(text: str) -> str:
     end = 0
     line = safe_line(text)
     for span in _SPAN.finditer(line):
-        parts += [_MARKS.sub(r"\\\1", line[end : span.start()]), span[0]]
+        parts += [_plain(line[end : span.start()]), span[0]]
         end = span.end()
-    return "".join([*parts, _MARKS.sub(r"\\\1", line[end:])])
+    made = "".join([*parts, _plain(line[end:])])
+    return _START.sub(lambda m: f"\\{m[1]}" if not m[1][0].isdigit() else f"{m[1]}\\", made)
+
+
+def _plain(text: str) -> str:
+    return _LINK.sub(r"\\\1", _ANYWHERE.sub(r"\\\1", text))
 
 
 def fenced(text: str) -> str:

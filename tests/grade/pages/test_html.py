@@ -75,7 +75,7 @@ def test_a_page_tells_the_fault_the_input_the_gap_the_hint_and_the_finding() -> 
     text = safe(html.render(FAILED)).text
     for told in (
         "2.5 of 5 points",
-        "4 more points are for what is not shown here",
+        "Further points, for what is not shown here: 4",
         "A key at or past the length of its row has weight 0, exactly.",
         "Row 2 has length 3, yet key 4 got weight 0.21; it must be 0.",
         "[[0.5, 1.5, 0.25, -1, 0.75]]",

@@ -25,7 +25,7 @@ def kinds(text: str) -> tuple[set[str], set[str]]:
 
 def test_a_report_is_read_as_it_is_meant() -> None:
     text = markdown.render(FAILED)
-    assert text.startswith("# Masked softmax: li\\_wei\\.py\n\n**2\\.5 of 5 points**, not yet right\n")
+    assert text.startswith("# Masked softmax: li_wei.py\n\n**2.5 of 5 points**, not yet right\n")
     assert "## ◐ Padding gets no weight (1.5 / 3)\n" in text
     assert "## ? A row without keys (? / 2)\n" in text
     assert "with `masked_fill`, and only then" in text

@@ -17,7 +17,7 @@ def test_the_whole_report() -> None:
     assert "\n".join(terminal.render(few)) == (
         """\
 Masked softmax: li_wei.py  2.5 of 4 points, not yet right
-2 more points are for what is not shown here
+Further points, for what is not shown here: 2
 
 ✓ The weights have the shape of the scores  1/1
 
