@@ -161,7 +161,7 @@ class GradedSubmission:
     """A submission, marked.
 
     execution_time_s stands apart from all that is compared: reports leave it out, so that the same seed gives the same
-    bytes. message: why a submission could not be graded, or what ended it.
+    bytes. message: why a submission could not be graded, or what ended it. file: the name of the file that was read.
     """
 
     name: str
@@ -177,6 +177,7 @@ class GradedSubmission:
     pictures: Pictures = Pictures()
     message: str = ""
     digest: str = ""
+    file: str = ""
     execution_time_s: float = 0.0
 
     def to_json(self, *, timed: bool = True) -> str:

@@ -36,6 +36,8 @@ def _say(result: GradedSubmission, key: str, **values: object) -> str:
 def _top(result: GradedSubmission, published: bool) -> Iterator[str]:
     points, most, rest = points_of(result.items, published=published)
     yield f'<header class="top"><p class="over">{inline(result.title)}</p><h1>{inline(result.name)}</h1>'
+    if result.file and result.file != result.name:
+        yield f'<p class="over mono small">{inline(result.file)}</p>'
     marks = say(result.language, "report.marks", points=number(points), most=number(most))
     chip = f'<span class="chip {result.status}">{_say(result, f"status.{result.status}")}</span>'
     yield f'<p class="score"><b>{inline(marks)}</b>{chip}</p>'

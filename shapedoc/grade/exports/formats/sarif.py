@@ -26,7 +26,7 @@ SUFFIX, ONE_EACH, FILE = ".sarif", False, ""
 def render(results: Sequence[GradedSubmission], handing: Handing) -> str:
     """One SARIF document with one run."""
     findings = [finding for result in results for finding in _findings(result)]
-    report = Report(files=len(results), findings=findings, paths=[result.name for result in results])
+    report = Report(files=len(results), findings=findings, paths=[_path(result) for result in results])
     return "\n".join(sarif.render(report, Context())) + "\n"
 
 
@@ -69,11 +69,11 @@ def _of_item(item: ItemResult, result: GradedSubmission) -> Finding:
 
 
 def _path(result: GradedSubmission) -> str:
-    return safe_line(result.name) or "submission"
+    return safe_line(result.file or result.name) or "submission"
 
 
 def _in_notebook(result: GradedSubmission) -> bool:
-    return result.name.lower().endswith(".ipynb")
+    return (result.file or result.name).lower().endswith(".ipynb")
 
 
 def _span(line: int, column: int, result: GradedSubmission) -> Span:
