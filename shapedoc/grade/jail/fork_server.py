@@ -24,6 +24,7 @@ __all__ = ["main"]
 
 _PLAN, _REPLIES, _PRINTED, _ENDING = range(4)
 _MESSAGE_BYTES = 1 << 16
+_SERVER_GOES, _CHILD_GOES = 500, 1000
 SETUP_FAILED = 70
 
 
@@ -32,22 +33,24 @@ def main(control: int) -> None:
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     sock = socket.socket(fileno=control)
     settings = json.loads(sock.recv(_MESSAGE_BYTES))
-    from shapedoc.grade.jail import limits, warm
+    from shapedoc.grade.jail import warm
 
-    limits.hide()
     warm.up()
     _Server(sock, settings).serve()
 
 
 class _Server:
     def __init__(self, control: socket.socket, settings: dict[str, Any]) -> None:
-        from shapedoc.grade.jail import landlock, namespaces
+        from shapedoc.grade.jail import landlock, limits, namespaces
         from shapedoc.grade.jail.visible import allowed_paths
 
         self._control = control
         self._sandboxed = bool(settings["sandboxed"])
         self._rules = landlock.ruleset(allowed_paths(settings["hidden"])) if self._sandboxed else None
+        # A new user namespace may read no more than nobody; what writes below /proc/self comes before it hides.
         apart = namespaces.enter() if self._sandboxed else False
+        limits.first_to_go(_SERVER_GOES)
+        limits.hide()
         self._endings: dict[int, socket.socket] = {}
         self._poll = select.poll()
         self._woken, wake = socket.socketpair()
@@ -144,9 +147,7 @@ def _enter(parent: int, job: dict[str, Any], descriptors: list[int], rules: int 
     os.setsid()
     plan = _whole(descriptors[_PLAN])
     kept, replies = _arranged(rules, descriptors)
-    # The first that memory runs out for is the child, not its parent.
-    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("1000")
+    limits.first_to_go(_CHILD_GOES)
     os.environ.clear()
     os.environ.update(HOME="/nonexistent", USER="nobody", LOGNAME="nobody", LANG="C.UTF-8", TZ="UTC")
     os.chdir("/")

@@ -1,16 +1,22 @@
 """What is imported and run once in the fork server, so that no child has to: torch, its lazy parts, the usual modules.
 
-A child of root becomes nobody, who may not be able to read where Python lies; what is loaded here works all the same.
+A child of root becomes nobody, who may not be able to read where Python lies (below /root). Then the whole standard
+library is loaded here.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import pkgutil
 import random
+import stat
 import sys
+import sysconfig
 from contextlib import suppress
+from pathlib import Path
 
-__all__ = ["settle", "up"]
+__all__ = ["NOBODY", "reachable", "settle", "up"]
 
 _USUAL = (
     "abc", "argparse", "ast", "bisect", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses",
@@ -22,6 +28,16 @@ _USUAL = (
     "torch.nn.utils.rnn", "torch.utils.data", "torch.nn.init", "torch.autograd", "torch.testing",
     "torch.optim.lr_scheduler",
 )  # fmt: skip
+_NEVER = (
+    "antigravity", "this", "idlelib", "lib2to3", "test", "tkinter", "turtle", "turtledemo", "ensurepip", "venv",
+    "pydoc_data", "site", "sitecustomize", "usercustomize",
+)  # fmt: skip
+_PACKAGES = (
+    "collections", "concurrent", "concurrent.futures", "ctypes", "email", "encodings", "html", "http", "importlib",
+    "importlib.resources", "json", "logging", "multiprocessing", "unittest", "urllib", "xml", "xml.etree", "numpy",
+    "torch", "torch.distributions", "torch.nn", "torch.nn.utils", "torch.optim",
+)  # fmt: skip
+NOBODY = 65534
 _INSTALLED = ("einops", "typing_extensions", "einops.layers.torch")
 
 
@@ -39,6 +55,38 @@ def up() -> None:
     from shapedoc.grade.jail import child, imports, landlock, seccomp, training  # noqa: F401
 
     _exercise()
+    standard = Path(sysconfig.get_path("stdlib"))
+    if not reachable(standard, os.getuid() or NOBODY):
+        _load_all(standard)
+
+
+def reachable(path: Path, user: int) -> bool:
+    """Whether a user may read a folder and pass through those above it, by their modes alone."""
+    for each in (path, *path.resolve().parents):
+        state = each.stat()
+        wanted = (stat.S_IRUSR if each == path else 0) | stat.S_IXUSR
+        bits = state.st_mode if state.st_uid == user else state.st_mode << 6
+        if bits & wanted != wanted:
+            return False
+    return True
+
+
+def _load_all(standard: Path) -> None:
+    """Import the standard library, but for what opens windows, talks or belongs to other programs."""
+    for module in pkgutil.iter_modules([str(standard), str(standard / "lib-dynload")]):
+        if module.name not in _NEVER and not module.name.startswith("_test"):
+            _load(module.name)
+    for name in _PACKAGES:
+        package = sys.modules.get(name)
+        if package is not None:
+            for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+                if not module.name.endswith("__main__"):
+                    _load(module.name)
+
+
+def _load(name: str) -> None:
+    with suppress(Exception, SystemExit):
+        importlib.import_module(name)
 
 
 def settle() -> None:

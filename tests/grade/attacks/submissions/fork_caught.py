@@ -1,0 +1,22 @@
+"""Tries: to start a process, whatever exception says that it may not
+
+expected: blocked
+marks: none
+"""
+
+import os
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    try:
+        os.fork()
+    except BaseException:
+        pass
+    return right(scores, lengths)

@@ -1,0 +1,19 @@
+"""Tries: to load a program into the kernel
+
+expected: blocked
+marks: none
+"""
+
+import ctypes
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    ctypes.CDLL(None).syscall(@NR_bpf@, 0, None, 0)
+    return right(scores, lengths)

@@ -1,0 +1,19 @@
+"""Tries: to kill the fork server by one of its threads
+
+expected: blocked
+marks: none
+"""
+
+import ctypes
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    ctypes.CDLL(None).syscall(@NR_tgkill@, @SERVER@, @SERVER@, 9)
+    return right(scores, lengths)

@@ -1,0 +1,12 @@
+"""Tries: to print without end
+
+expected: timeout
+marks: none
+"""
+
+import torch
+
+
+def masked_softmax(scores, lengths):
+    while True:
+        print("a" * 1_000_000)

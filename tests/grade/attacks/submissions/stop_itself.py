@@ -1,0 +1,20 @@
+"""Tries: to stop, so that no processor time passes
+
+expected: timeout
+marks: none
+"""
+
+import os
+import signal
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return right(scores, lengths)

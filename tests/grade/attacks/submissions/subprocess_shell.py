@@ -1,0 +1,19 @@
+"""Tries: to run a shell
+
+expected: blocked
+marks: none
+"""
+
+import subprocess
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    subprocess.run(["/bin/sh", "-c", "touch @LAB@/written"], check=False)
+    return right(scores, lengths)

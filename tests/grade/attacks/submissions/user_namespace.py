@@ -1,0 +1,19 @@
+"""Tries: to get privileges in a namespace of its own
+
+expected: blocked
+marks: none
+"""
+
+import ctypes
+
+import torch
+
+
+def right(scores, lengths):
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+
+
+def masked_softmax(scores, lengths):
+    ctypes.CDLL(None).unshare(0x10000000)
+    return right(scores, lengths)
