@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from shapedoc.core.shape import Shape
-from shapedoc.core.sizes import Sizes
+from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, packages, statements
@@ -53,6 +53,8 @@ class Walk:
     module: ir.Module
     # The functions that the constructor of the class at hand has run, by the id of their nodes.
     built: set[int] = field(default_factory=set)
+    # Events that rest on what the author states of a parameter of their entry.
+    stated: set[int] = field(default_factory=set)
 
     def all(self) -> None:
         self._file()
@@ -65,6 +67,7 @@ class Walk:
             if isinstance(value, Function) and value.module is None and self._is_new(value):
                 given, sizes = self._given(value)
                 self._entry(value.name, self._function(value, given), sizes)
+        self._disbelieve()
 
     def _file(self) -> None:
         """Definitions, and driver code with its real numbers."""
@@ -185,9 +188,20 @@ class Walk:
         start = len(m.trace.events)
         self._walks(run, sizes)
         m.doubt(start)
+        self.stated |= m.tentative
         if m.doubted and m.sources.comments:
             self._without_statements(run, sizes, start)
         m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+
+    def _disbelieve(self) -> None:
+        """Take back what rests on the statements of a function that is seen to be called with something else."""
+        trace = self.m.trace
+        wrong = {s.function for s in trace.stated if s.rank_differs and s.verdict.kind is Kind.NEVER}
+        for name, start, end, _ in trace.entries if self.stated and wrong else ():
+            if name in wrong or f"{name}.forward" in wrong:
+                for event in trace.events[start:end]:
+                    if event.index in self.stated:
+                        event.problems, event.doubtful = (), True
 
     def _walks(self, run: Runner, sizes: Sizes) -> None:
         """Walk, starting from what is known of `sizes`, until another walk would see nothing new."""

@@ -96,6 +96,7 @@ class Machine(Recorder):
         self.spoilt = set()
         self.tentative = set()
         self.doubted = []
+        self.commented = set()
         self.one_sided = set()
         self.journal = []
 

@@ -46,6 +46,8 @@ class Recorder:
         self.spoilt: set[int] = set()
         # Tensors (their uid) whose rank rests on what the author states of them.
         self.described: set[int] = set()
+        # Axes (their identities) of tensors made here whose size is known from nothing but a comment.
+        self.commented: set[int] = set()
         # Events whose rank is that of one branch only, nothing being known in another, or is but stated, and all that
         # came of them.
         self.tentative: set[int] = set()
@@ -110,7 +112,7 @@ class Recorder:
         tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
         if self.described and not tentative:
             tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
-        if problems and (spoilt or tentative or self.described):
+        if problems and (spoilt or tentative or self.described or self.commented):
             problems = self._certain(problems, operands, spoilt=spoilt, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
@@ -136,7 +138,7 @@ class Recorder:
         if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
             sure: tuple[Problem, ...] = ()
         else:
-            sure = undoubted(problems, operands, self.described, tentative=tentative)
+            sure = undoubted(problems, operands, self.described, self.commented, tentative=tentative)
             if len(sure) < len(problems) and self.described:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)

@@ -197,6 +197,8 @@ class Statements:
                 continue
             if axis.dim.const == 1 or known.const == 1:
                 continue
+            if value.event >= 0 and _open(axis.dim):
+                m.commented |= axis.ids
             verdict = (
                 m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
             )

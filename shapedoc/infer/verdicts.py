@@ -30,20 +30,37 @@ def may_be_several(name: str) -> bool:
 
 
 def undoubted(
-    problems: Sequence[Problem], operands: Sequence[Operand], described: Collection[int], *, tentative: bool = False
+    problems: Sequence[Problem],
+    operands: Sequence[Operand],
+    described: Collection[int],
+    commented: set[int],
+    *,
+    tentative: bool = False,
 ) -> tuple[Problem, ...]:
-    """The problems without those that rest on a rank which is not certain.
+    """The problems without those that rest on a rank or a size which is not certain.
 
-    described: the tensors (their uid) whose rank rests on what the author states of them. tentative: the operands
+    described: the tensors (their uid) whose rank rests on what the author states of them. commented: the axes
+    (their identities) of which nothing but a comment on a tensor that was made says the size. tentative: the operands
     come of a rank that one branch has, of which another says nothing.
     """
     if tentative:
         problems = [p for p in problems if p.kind not in _RANKS and p.detail.get("why") not in _RANK_REASONS]
-    return tuple(p for p in problems if not _doubtful(p, operands, described))
+    sure = tuple(p for p in problems if not _doubtful(p, operands, described))
+    return tuple(p for p in sure if not _commented(p, operands, commented)) if commented else sure
 
 
 def _items(value: Value) -> tuple[Value, ...]:
     return value.items if isinstance(value, Seq) else (value,)
+
+
+def _commented(problem: Problem, operands: Sequence[Operand], commented: set[int]) -> bool:
+    """Whether a size that does not fit is one that only a comment gives."""
+    for name, place in zip(problem.operands, problem.axes, strict=False):
+        for value in (v for o in operands if o.name == name or name.startswith(f"{o.name}[") for v in _items(o.value)):
+            axes = value.shape.axes if isinstance(value, Tensor) and value.shape.run is None else ()
+            if 0 <= place < len(axes) and not axes[place].ids.isdisjoint(commented):
+                return True
+    return False
 
 
 def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collection[int]) -> bool:

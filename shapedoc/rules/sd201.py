@@ -13,7 +13,7 @@ from shapedoc.rules.layered import Layered, layered_queries
 from shapedoc.rules.outer import leftover
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
-from shapedoc.rules.sized import made_before, quoted
+from shapedoc.rules.sized import atom, made_before, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE", "one_inserted"]
@@ -115,9 +115,7 @@ def _layers(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
 
 def one_inserted(trace: Trace, meeting: Meeting) -> tuple[str, str]:
     """How to write the operand of lower rank with a 1 where an axis is missing, and its shape then."""
-    text = text_of(trace, meeting.low)
-    if any(c in text for c in " +*/@"):
-        text = f"({text})"
+    text = atom(text_of(trace, meeting.low))
     if meeting.home is None or meeting.event.sizes is None:
         return f"insert the axes of size 1 that {text} lacks", ""
     axes = meeting.low_shape.axes

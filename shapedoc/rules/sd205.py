@@ -17,6 +17,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd201 import one_inserted
 from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks
+from shapedoc.rules.sized import atom
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import uses
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
@@ -222,7 +223,7 @@ def _twice(trace: Trace, sink: Sink, outer: Outer) -> Finding:
         expected=beside,
         labels=label(event.span, f"gives {shape_text(event, event.shape)}") + call_labels(event),
         why="axes meet from the right: every example is masked with the masks of all others",
-        help=f"{text}.squeeze({outer.back})" if deeper else f"{text}.unsqueeze(1)",
+        help=f"{atom(text)}.squeeze({outer.back})" if deeper else f"{atom(text)}.unsqueeze(1)",
     )
 
 

@@ -106,7 +106,7 @@ def atom(text: str) -> str:
     depth = 0
     for c in text:
         depth += (c in "([{") - (c in ")]}")
-        if depth == 0 and c in " +-*/@~&|":
+        if depth == 0 and c in " +-*/@~&|<>=%":
             return f"({text})"
     return text
 

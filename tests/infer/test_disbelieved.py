@@ -1,0 +1,66 @@
+"""What rests on a comment that the rest of the file contradicts."""
+
+from __future__ import annotations
+
+from tests.rules.expectations import found
+
+HEAD = """\
+import torch
+import torch.nn as nn
+
+"""
+
+STALE = """
+class Layer(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, mask):
+        # mask: (B, T)
+        B, T, d = x.shape
+        q = self.q(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k = self.k(x).view(B, T, self.heads, -1).transpose(1, 2)
+        scores = (q @ k.transpose(-2, -1)).masked_fill(mask == 0, -1e9)
+        return scores.softmax(-1)
+
+
+class Model(nn.Module):
+    def __init__(self, words, d, heads):
+        super().__init__()
+        self.embed = nn.Embedding(words, d)
+        self.layer = Layer(d, heads)
+
+    def forward(self, words):
+        B, T = words.shape
+        mask = (words != 0)%s
+        return self.layer(self.embed(words), mask)
+"""
+
+
+def test_a_comment_that_every_caller_contradicts_is_the_fault() -> None:
+    codes = [f.code for f in found(HEAD + STALE % ".unsqueeze(1).unsqueeze(2)", "SD205", "SD701")]
+    assert codes == ["SD701"]
+
+
+def test_a_comment_that_the_caller_keeps_to_is_believed() -> None:
+    codes = {f.code for f in found(HEAD + STALE % "", "SD205", "SD701")}
+    assert codes == {"SD205"}
+
+
+def test_a_size_that_only_a_comment_gives_is_no_evidence() -> None:
+    text = """
+class Decoder(nn.Module):
+    def __init__(self, mels, frames):
+        super().__init__()
+        self.mels, self.frames = mels, frames
+
+    def forward(self, memory, target):
+        B, T, d = memory.shape
+        first = torch.zeros(B, 1, self.mels * self.frames)
+        # (B, T, mels) -> (B, T // frames, mels)
+        target = target.view(target.size(0), int(target.size(1) / self.frames), -1)
+        return torch.cat((first, target), dim=1)
+"""
+    assert found(HEAD + text, "SD104") == []
