@@ -9,7 +9,7 @@ from shapedoc.grade.messages import say
 from shapedoc.grade.pages.pictures import Drawn, of_item, shape_flow_of
 from shapedoc.grade.pages.shell import bar, code, inline, page, prose, sign
 from shapedoc.grade.pages.text import number, safe
-from shapedoc.grade.pages.told import gap_text, kind_of, points_of
+from shapedoc.grade.pages.told import gap_text, kind_of, points_of, standing
 from shapedoc.grade.result import Evidence, GradedSubmission, ItemResult, LintFinding, Value
 from shapedoc.report.width import shown, shown_width
 
@@ -39,7 +39,8 @@ def _top(result: GradedSubmission, published: bool) -> Iterator[str]:
     if result.file and result.file != result.name:
         yield f'<p class="over mono small">{inline(result.file)}</p>'
     marks = say(result.language, "report.marks", points=number(points), most=number(most))
-    chip = f'<span class="chip {result.status}">{_say(result, f"status.{result.status}")}</span>'
+    status, says = standing(result, published=published)
+    chip = f'<span class="chip {status}">{inline(says)}</span>'
     yield f'<p class="score"><b>{inline(marks)}</b>{chip}</p>'
     shown = [item for item in result.items if item.is_shown(published=published)]
     yield bar([(item.status, item.points) for item in shown], most, marks)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages.text import number, safe, safe_line
-from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, points_of
+from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, points_of, standing
 from shapedoc.grade.result import GradedSubmission, ItemResult
 
 __all__ = ["escaped", "fenced", "of_item", "render"]
@@ -39,7 +39,7 @@ def _blocks(result: GradedSubmission, published: bool) -> Iterator[str]:
     points, most, rest = points_of(result.items, published=published)
     yield f"# {escaped(result.title)}: {escaped(safe_line(result.name))}"
     marks = say(language, "report.marks", points=number(points), most=number(most))
-    yield f"**{escaped(marks)}**, {escaped(say(language, f'report.status.{result.status}'))}"
+    yield f"**{escaped(marks)}**, {escaped(standing(result, published=published)[1])}"
     if rest:
         yield escaped(say(language, "report.hidden_marks", points=number(rest)))
     if result.message:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages.text import number, safe, safe_line
-from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, points_of
+from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, points_of, standing
 from shapedoc.grade.result import GradedSubmission
 from shapedoc.report.colour import PLAIN, Palette
 
@@ -26,8 +26,8 @@ def render(
     language = result.language
     points, most, rest = points_of(result.items, published=published)
     marks = say(language, "report.marks", points=number(points), most=number(most))
-    status = safe_line(say(language, f"report.status.{result.status}"))
-    colour = palette.help if result.status == "passed" else palette.error
+    stands, status = standing(result, published=published)
+    colour = palette.help if stands == "passed" else palette.error
     title = f"{safe_line(result.title)}: {safe_line(result.name)}"
     yield f"{palette.paint(palette.strong, title)}  {palette.paint(colour, f'{marks}, {status}')}"
     if rest:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from shapedoc.grade.assignment import Language
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages.text import safe
-from shapedoc.grade.result import ItemResult, LintFinding, Value
+from shapedoc.grade.result import GradedSubmission, ItemResult, LintFinding, Status, Value
 
-__all__ = ["Piece", "described", "finding_pieces", "gap_text", "kind_of", "pieces", "points_of"]
+__all__ = ["Piece", "described", "finding_pieces", "gap_text", "kind_of", "pieces", "points_of", "standing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,16 @@ def kind_of(value: Value, language: Language) -> str:
 def gap_text(gap: float) -> str:
     """A distance with as many digits as tell something."""
     return f"{gap:.3g}"
+
+
+def standing(result: GradedSubmission, *, published: bool = False) -> tuple[Status, str]:
+    """How a submission stands for its student, and in words: what is not shown decides nothing of it."""
+    shown = [item for item in result.items if item.is_shown(published=published)]
+    if result.status not in ("passed", "failed") or len(shown) == len(result.items):
+        return result.status, say(result.language, f"report.status.{result.status}")
+    if all(item.status == "passed" for item in shown):
+        return "passed", say(result.language, "report.nothing_wrong")
+    return "failed", say(result.language, "report.status.failed")
 
 
 def points_of(items: tuple[ItemResult, ...], *, published: bool) -> tuple[float, float, float]:

@@ -110,6 +110,15 @@ def test_how_a_hidden_item_went_cannot_be_read_off_the_page() -> None:
     assert html.render(other) == html.render(FAILED)
 
 
+@pytest.mark.parametrize("wrong", [2, 3])
+def test_a_fault_that_is_not_shown_does_not_change_how_a_submission_stands(wrong: int) -> None:
+    items = list(PASSED.items)
+    items[wrong] = FAILED.items[wrong]
+    failed = replace(PASSED, items=tuple(items), score=7.0, status="failed")
+    assert html.render(failed) == html.render(PASSED)
+    assert "Everything that is shown here is right." in html.render(failed)
+
+
 def test_backticks_set_off_code() -> None:
     item = replace(FAILED.items[1], says="`a < b` & c")
     assert "<code>a &lt; b</code> &amp; c" in html.render(replace(FAILED, items=(item,)))

@@ -16,6 +16,7 @@ from shapedoc.grade.exports.handing import Handing
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages import markdown
 from shapedoc.grade.pages.text import number, safe_line
+from shapedoc.grade.pages.told import standing
 from shapedoc.grade.result import GradedSubmission, ItemResult
 from shapedoc.version import __version__
 
@@ -51,7 +52,7 @@ def render(results: Sequence[GradedSubmission], handing: Handing) -> str:
 
 
 def _summary(result: GradedSubmission) -> str:
-    parts = [markdown.escaped(say(result.language, f"report.status.{result.status}"))]
+    parts = [markdown.escaped(standing(result)[1])]
     if result.message:
         parts.append(markdown.fenced(result.message))
     if result.findings:

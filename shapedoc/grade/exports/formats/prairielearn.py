@@ -17,7 +17,7 @@ from shapedoc.grade.exports.handing import Handing
 from shapedoc.grade.messages import say
 from shapedoc.grade.pages.pictures import of_item
 from shapedoc.grade.pages.text import number, safe, safe_line
-from shapedoc.grade.pages.told import Piece, finding_pieces, pieces
+from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, standing
 from shapedoc.grade.result import GradedSubmission, ItemResult
 
 __all__ = ["FILE", "MOST_BYTES", "ONE_EACH", "SUFFIX", "render"]
@@ -47,7 +47,7 @@ def _graded(result: GradedSubmission, published: bool, pictures: bool) -> dict[s
     return {
         "gradable": True,
         "score": round(min(max(result.score / result.max_score, 0.0), 1.0), 6) if result.max_score else 0.0,
-        "message": safe(result.message)[:_SHARE] or say(language, f"report.status.{result.status}"),
+        "message": safe(result.message)[:_SHARE] or standing(result, published=published)[1],
         "output": "\n\n".join(told)[: 2 * _SHARE],
         "images": [],
         "tests": _tests(result, published, pictures),
