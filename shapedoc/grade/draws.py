@@ -81,37 +81,42 @@ class Recipe:
 
     def draw(self, rng: np.random.Generator) -> list[Drawn]:
         """An input for every entry of ``sizes``."""
-        return [self.one(chosen, rng) for chosen in self.sizes]
+        return [self.one(chosen, rng, short=index % 2 == 1) for index, chosen in enumerate(self.sizes)]
 
-    def one(self, chosen: Mapping[str, int | tuple[int, int]], rng: np.random.Generator) -> Drawn:
-        """One input."""
+    def one(
+        self, chosen: Mapping[str, int | tuple[int, int]], rng: np.random.Generator, *, short: bool = False
+    ) -> Drawn:
+        """One input. short: no row has the full length, as in a batch that was padded further than it needs."""
         sizes = {
             name: size if isinstance(size, int) else int(rng.integers(size[0], size[1] + 1))
             for name, size in chosen.items()
         }
-        return Drawn(sizes, {a.name: self._argument(a, sizes, rng) for a in self.contract.arguments})
+        return Drawn(sizes, {a.name: self._argument(a, sizes, rng, short) for a in self.contract.arguments})
 
-    def _argument(self, argument: Argument, sizes: dict[str, int], rng: np.random.Generator) -> Array | int | float:
+    def _argument(
+        self, argument: Argument, sizes: dict[str, int], rng: np.random.Generator, short: bool
+    ) -> Array | int | float:
         shape = tuple(evaluate(dim, sizes) for dim in argument.dims)
         match argument.kind:
             case "number":
                 return sizes.get(argument.name, argument.value)
             case "lengths":
-                return self._lengths(shape, evaluate(argument.bound, sizes), rng)
+                return self._lengths(shape, evaluate(argument.bound, sizes), rng, short)
             case "int":
                 low = 0 if argument.pad is None else argument.pad + 1
                 return rng.integers(low, evaluate(argument.bound, sizes), size=shape)
             case "float":
                 return np.asarray(rng.normal(size=shape) * self.spread, dtype=self.dtype)
-        keep = np.arange(shape[-1]) < self._lengths(shape[:-1], shape[-1], rng)[..., None]
+        keep = np.arange(shape[-1]) < self._lengths(shape[:-1], shape[-1], rng, short)[..., None]
         if argument.kind == "additive":
             return np.where(keep, 0.0, -np.inf).astype(self.dtype)
         return keep if argument.kind == "keep" else ~keep
 
-    def _lengths(self, shape: tuple[int, ...], longest: int, rng: np.random.Generator) -> Array:
-        """Lengths in no order; where there are two rows or more, one is full and one is not."""
+    def _lengths(self, shape: tuple[int, ...], longest: int, rng: np.random.Generator, short: bool) -> Array:
+        """Lengths in no order; where there are two rows or more, one is the longest and one is not."""
         if self.lengths == "full":
             return np.full(shape, longest, dtype=np.int64)
+        longest -= int(short and longest > 2)
         special = {"one": 1, "none": 0}.get(self.lengths)
         flat = rng.integers(1, longest + 1, size=int(np.prod(shape)))
         if flat.size > 1:

@@ -98,7 +98,7 @@ _BY_RULE: Mapping[str, str] = {
 _BY_MESSAGE: Sequence[tuple[str, str]] = (
     (r"in-place operation|modified by an inplace", "changes-input"),
     (r"view size is not compatible|\.contiguous\(\)", "view-after-transpose"),
-    (r"mat1 and mat2|matmul:|must match the size|batch1|expected .* to have .* at dimension", "mismatched-product"),
+    (r"mat1 and mat2|matmul:|must match the size|batch[12]|expected .* to have .* at dimension", "mismatched-product"),
     (r"einsum", "mismatched-product"),
     (r"could not be broadcast|must match the (existing )?size|doesn't match the broadcast", "mismatched-elementwise"),
     (r"is invalid for input of size|cannot reshape|divisible|split_with_sizes", "impossible-view"),
@@ -141,7 +141,7 @@ def diagnose(tried: Sequence[Tried], heard: Heard, seen: Look) -> dict[str, Diag
 
 def _one(failing: list[tuple[Case, Fault]], shared: _Known, seen: Look) -> Diagnosis:
     fault = failing[0][1]
-    if model := shared.best([case for case, _ in failing]):
+    if not fault.kind.startswith("gradient") and (model := shared.best([case for case, _ in failing])):
         return Diagnosis(model.name, _line(model.name, model.code, seen))
     if mistake := fault.values.get("mistake"):
         return Diagnosis(str(mistake), fault.line or _line(str(mistake), "", seen))
@@ -217,6 +217,7 @@ class _Known:
         return reply.status == "ok" and bool(reply.arrays)
 
     def _explains(self, case: Case, index: int, mistake: Mistake) -> bool:
+        """Whether a mistake gives what the submission gave, and that is wrong."""
         key = (case.id, index)
         if key not in self.told:
             self.told[key] = self._compare(case, mistake)
@@ -230,11 +231,14 @@ class _Known:
         except ValueError:
             return False
         got = self.heard.reply(case.main).arrays
-        if len(got) < len(wrong):
+        right = self.heard.right(case)
+        if len(got) < len(wrong) or right is None:
             return False
         dtype = next((v.dtype.name for v in map(np.asarray, case.drawn.inputs.values()) if v.dtype.kind == "f"), "")
         tolerance = tolerance_of(dtype)
-        return all(close(one, np.asarray(right), tolerance) for one, right in zip(got, wrong, strict=False))
+        if all(close(np.asarray(one), truth, tolerance) for one, truth in zip(wrong, right, strict=False)):
+            return False
+        return all(close(one, np.asarray(other), tolerance) for one, other in zip(got, wrong, strict=False))
 
 
 def _carried(tried: Sequence[Tried], found: dict[str, Diagnosis]) -> dict[str, Diagnosis]:

@@ -11,12 +11,12 @@ from shapedoc.grade.comparing import numeric
 from shapedoc.grade.draws import Array
 from shapedoc.grade.feedback.findings import Look
 from shapedoc.grade.properties.property import Case, Heard
+from shapedoc.grade.properties.weights import WEIGHTS
 from shapedoc.grade.result import Accuracy, Pictures, Weights
 from shapedoc.grade.trial import Tried
 
 __all__ = ["pictures_of"]
 
-_NAMES = ("weights", "attention", "attn", "alpha")
 _MOST = 24
 
 
@@ -43,7 +43,7 @@ def _weights(tried: Sequence[Tried], heard: Heard, language: Language) -> tuple[
 
 def _picture(one: Tried, case: Case, heard: Heard, language: Language) -> Weights | None:
     reply, right = heard.reply(case.main), heard.right(case)
-    index = next((i for i, name in enumerate(case.results) if name in _NAMES), None)
+    index = next((i for i, name in enumerate(case.results) if name in WEIGHTS), None)
     if index is None or right is None or reply.status != "ok" or index >= min(len(reply.arrays), len(right)):
         return None
     got, expected = reply.arrays[index], right[index]

@@ -71,6 +71,21 @@ def _fill(value: float) -> Callable[[Given], Answer]:
     return lambda given: (_filled(_scores(given), _keep(given), value),)
 
 
+def _fill_then_zero(value: float) -> Callable[[Given], Answer]:
+    """Filled with a number that leaves padding its share of the sum, which is then thrown away."""
+    return lambda given: (np.where(_keep(given), _filled(_scores(given), _keep(given), value), 0.0),)
+
+
+def _add_then_zero(value: float) -> Callable[[Given], Answer]:
+    """The same, with the number added to the scores of padding."""
+
+    def compute(given: Given) -> Answer:
+        keep = np.broadcast_to(_keep(given), _scores(given).shape)
+        return (np.where(keep, softmax(_scores(given) + np.where(keep, 0.0, value)), 0.0),)
+
+    return compute
+
+
 def _times(given: Given) -> Answer:
     return (softmax(_scores(given) * _keep(given)),)
 
@@ -144,6 +159,17 @@ def _log(given: Given) -> Answer:
         return (np.log(weights),)
 
 
+def _log_of_real(instead: float) -> Callable[[Given], Answer]:
+    """The logarithm on real keys, and what a mask makes of minus infinity on padding."""
+
+    def compute(given: Given) -> Answer:
+        (logarithms,) = _log(given)
+        keep = np.broadcast_to(_keep(given), logarithms.shape)
+        return (np.where(keep, logarithms, instead),)
+
+    return compute
+
+
 def _unnormalised(given: Given) -> Answer:
     with np.errstate(over="ignore"):
         return (np.where(_keep(given), np.exp(_scores(given)), 0.0),)
@@ -189,9 +215,12 @@ def _overflow(given: Given) -> Answer:
     return (np.where(_keep(given).any(axis=-1, keepdims=True), weights, 0.0),)
 
 
-def _rounded(given: Given) -> Answer:
-    (weights,) = _right({**given, "scores": _scores(given).astype(np.float32)})
-    return (weights.astype(np.float32),)
+def _overflow_times(given: Given) -> Answer:
+    """The same, with padding multiplied by zero, which makes NaN of infinity."""
+    scores = np.asarray(given["scores"])
+    exponentials = (np.exp(scores) * _keep(given)).astype(scores.dtype)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return (exponentials / np.where(total == 0, 1, total),)
 
 
 def _root(scores: Array) -> Array:
@@ -235,11 +264,17 @@ ORACLE = Oracle(
         Mistake("mask-fills-too-little", _fill(-1.0)),
         Mistake("mask-fills-too-little", _fill(-10.0)),
         Mistake("mask-fills-too-little", _times),
+        *(Mistake("mask-fills-too-little", _fill_then_zero(value)) for value in (0.0, -1.0, -10.0)),
+        *(Mistake("mask-fills-too-little", _add_then_zero(value)) for value in (-1.0, -10.0)),
         Mistake("mask-fills-too-much", _fill(1e9)),
+        Mistake("mask-fills-too-much", _fill_then_zero(1e9)),
         Mistake("mask-added", _added(1.0), "SD505"),
         Mistake("mask-added", _added(-1.0), "SD505"),
         Mistake("softmax-overflows", _overflow),
+        Mistake("softmax-overflows", _overflow_times),
         Mistake("log-softmax-returned", _log),
+        Mistake("log-softmax-returned", _log_of_real(0.0)),
+        Mistake("log-softmax-returned", _log_of_real(np.nan)),
         Mistake("not-normalised", _unnormalised),
         Mistake("not-normalised", _shifted_unnormalised),
         Mistake("no-exponential", _linear),
@@ -251,6 +286,5 @@ ORACLE = Oracle(
         Mistake("hard-maximum", _hard),
         Mistake("scores-ignored", _uniform),
         Mistake("one-more-in-sum", _plus_one),
-        Mistake("precision-lost", _rounded),
     ),
 )

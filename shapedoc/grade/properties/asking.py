@@ -70,8 +70,7 @@ def wrong_number(got: Array, right: Array, name: str, tolerance: float) -> Fault
     values: dict[str, object] = {
         "result": name,
         "place": place_of(name, place),
-        "got": _number(got[place]),
-        "expected": _number(right[place]),
+        **_told(got[place], right[place]),
     }
     kind = "not_finite" if not np.isfinite(np.asarray(got[place], dtype=float)) else "number"
     row = place[0] if got.ndim > 1 else None
@@ -89,8 +88,14 @@ def _tuple(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def _number(value: object) -> str:
-    return f"{float(value):.3g}"  # type: ignore[arg-type]
+def _told(got: object, right: object) -> dict[str, str]:
+    """Two numbers, with as many digits as it takes to see that they differ."""
+    one, other = float(str(got)), float(str(right))
+    for digits in (3, 6, 9):
+        told = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if told[0] != told[1]:
+            break
+    return {"got": told[0], "expected": told[1]}
 
 
 class FunctionProperty:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from shapedoc.grade.comparing import close, tolerance_of
 from shapedoc.grade.draws import Array, Recipe
 from shapedoc.grade.plan import Reply
 from shapedoc.grade.properties.asking import FunctionProperty, wrong_number
 from shapedoc.grade.properties.property import Case, Fault, Setting
+from shapedoc.grade.properties.weights import WEIGHTS, lengths_of, padding_fault
 
 
 class Equals(FunctionProperty):
@@ -30,9 +32,16 @@ class Equals(FunctionProperty):
             return fault
         for index in self.chosen(setting, case):
             got, name = reply.arrays[index], case.results[index]
-            if fault := wrong_number(got, right[index], name, self.tolerance(setting)):
-                return fault
             dtype = str(setting.parameters.get("dtype", "float32"))
-            if setting.parameters.get("keeps_dtype") and str(got.dtype) != dtype:
-                return Fault("dtype", {"result": name, "got": str(got.dtype), "expected": dtype})
+            fault = wrong_number(got, right[index], name, self.tolerance(setting))
+            if fault and (lengths := lengths_of(setting, case)) is not None and name in WEIGHTS:
+                fault = padding_fault(got, right[index], lengths, name) or fault
+            if fault and not close(got, right[index], max(tolerance_of(str(got.dtype)), self.tolerance(setting))):
+                return fault
+            if fault or (setting.parameters.get("keeps_dtype") and str(got.dtype) != dtype):
+                return Fault("dtype", {"result": name, "got": str(got.dtype), "expected": dtype}, gap=_gap(fault))
         return None
+
+
+def _gap(fault: Fault | None) -> float | None:
+    return fault.gap if fault is not None else None

@@ -7,10 +7,13 @@ import numpy as np
 from shapedoc.grade.comparing import numeric
 from shapedoc.grade.draws import Array, Recipe
 from shapedoc.grade.plan import Reply
-from shapedoc.grade.properties.asking import FunctionProperty, place_of
+from shapedoc.grade.properties.asking import FunctionProperty, place_of, recipe_of
 from shapedoc.grade.properties.property import Case, Fault, Setting
 
-__all__ = ["SumsToOne", "ZeroOnPadding", "keep_of", "padding_fault", "sum_fault"]
+__all__ = ["WEIGHTS", "SumsToOne", "ZeroOnPadding", "keep_of", "lengths_of", "padding_fault", "sum_fault"]
+
+WEIGHTS = ("weights", "attention", "attn", "alpha")
+"""What a result is called that holds weights of attention."""
 
 _NOTHING = 1e-9
 
@@ -92,7 +95,7 @@ class ZeroOnPadding(_OfWeights):
         index, fault = self.weights(setting, case, reply, right)
         if fault or case.drawn is None:
             return fault
-        lengths, got, name = _lengths(setting, case), reply.arrays[index], case.results[index]
+        lengths, got, name = lengths_of(setting, case), reply.arrays[index], case.results[index]
         if lengths is None:
             return None
         found = padding_fault(got, right[index], lengths, name)
@@ -109,13 +112,12 @@ class SumsToOne(_OfWeights):
         index, fault = self.weights(setting, case, reply, right)
         if fault:
             return fault
-        lengths = _lengths(setting, case)
+        lengths = lengths_of(setting, case)
         return sum_fault(reply.arrays[index], right[index], lengths, case.results[index], self.tolerance(setting))
 
 
-def _lengths(setting: Setting, case: Case) -> Array | None:
-    from shapedoc.grade.properties.asking import recipe_of
-
+def lengths_of(setting: Setting, case: Case) -> Array | None:
+    """The lengths among the inputs of a case, where its contract has some."""
     for argument in recipe_of(setting.parameters).contract.arguments:
         if argument.kind == "lengths" and case.drawn is not None:
             return case.drawn.array(argument.name)
