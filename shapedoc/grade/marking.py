@@ -17,7 +17,7 @@ from shapedoc.grade.feedback.findings import Look, look
 from shapedoc.grade.feedback.hints import fix_of, hint_of
 from shapedoc.grade.feedback.pictures import pictures_of
 from shapedoc.grade.framework import framework_of
-from shapedoc.grade.messages import say
+from shapedoc.grade.messages import say, tell
 from shapedoc.grade.plan import Framework, Outcome, Plan, Step
 from shapedoc.grade.properties import merged, properties
 from shapedoc.grade.properties.property import Case, Heard, Property, Setting
@@ -236,4 +236,6 @@ def _message(outcome: Outcome, language: Language) -> str:
         told = loaded.raised
         key = "fault.load_at" if told.line is not None else "fault.load"
         return say(language, key, type=told.type, message=" ".join(told.message.split()), line=told.line)
-    return "" if outcome.status == "done" else say(language, f"fault.ended.{outcome.status}")
+    if outcome.status == "done":
+        return ""
+    return tell(language, outcome.cause) if outcome.cause else say(language, f"fault.ended.{outcome.status}")
