@@ -66,7 +66,7 @@ def _print_traceback(error: BaseException) -> None:
     kept.stack = traceback.StackSummary.from_list(
         f for f in kept.stack if tool not in f.filename and "<frozen runpy>" not in f.filename
     )
-    click.echo("".join(kept.format()).rstrip(), err=True)
+    click.echo("".join(kept.format()), err=True)
 
 
 def _report(ran: Ran, config: Config) -> Report:

@@ -13,7 +13,7 @@ from typing import Any
 
 from shapedoc.integrations.reading import is_numpy_call, read_call
 from shapedoc.integrations.signature import Plan, build, part
-from shapedoc.integrations.told import ShapeError
+from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
 from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function
@@ -96,8 +96,17 @@ class Checked:
     def slow(self, key: tuple[object, ...] | None, call: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         """Verify, record and run one call, then remember its signature."""
         __tracebackhide__ = True
+        try:
+            return self._verified(key, call, sys._getframe(2))
+        except Exception as problem:
+            hide_own_frames(problem)
+            raise
+
+    def _verified(
+        self, key: tuple[object, ...] | None, call: tuple[tuple[Any, ...], dict[str, Any]], caller: FrameType
+    ) -> Any:
+        __tracebackhide__ = True
         args, kwargs = call
-        caller = sys._getframe(2)
         try:
             bound = self.signature.bind(*args, **kwargs).arguments
         except TypeError:

@@ -70,6 +70,7 @@ class _Watcher:
     def __init__(self, root: Path) -> None:
         from shapedoc.runtime.program import under
 
+        self.root = root
         self.watched = under(root)
         self.told: dict[str, None] = {}
 
@@ -86,16 +87,28 @@ class _Watcher:
                 result = yield
             except Exception as problem:
                 recording.error = problem
-                note(problem, best(recording))
+                explained = best(recording)
+                note(problem, explained)
+                found = recording.findings() if explained is None else [explained, *recording.findings()]
+                self._keep(item, found)
                 raise
-        findings = [f for f in recording.findings() if f.severity != "note"]
-        _keep(item, findings)
+        findings = recording.findings()
+        self._keep(item, findings)
         errors = [f for f in findings if f.severity == "error"]
         if errors:
-            from shapedoc.integrations.told import ShapeError
+            from shapedoc.integrations.told import text_of_finding
 
-            raise ShapeError(errors)
+            # What the plugin itself did is of no interest: no traceback.
+            pytest.fail("\n\n".join(text_of_finding(f) for f in errors), pytrace=False)
         return result
+
+    def _keep(self, item: pytest.Item, findings: list[Finding]) -> None:
+        """Findings as properties of the test, which JUnit reports and the summary show."""
+        for finding in dict.fromkeys(f for f in findings if f.severity != "note"):
+            path = Path(finding.path)
+            shown = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+            place = f"{shown}:{finding.span.line}:{finding.span.column + 1}"
+            item.user_properties.append((_PROPERTY, f"{place}: {finding.severity}[{finding.code}] {finding.message}"))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call":
@@ -106,10 +119,3 @@ class _Watcher:
             terminalreporter.section("shapedoc")
             for line in self.told:
                 terminalreporter.write_line(line)
-
-
-def _keep(item: pytest.Item, findings: list[Finding]) -> None:
-    """Findings as properties of the test, which JUnit reports and the summary show."""
-    for finding in findings:
-        place = f"{finding.path}:{finding.span.line}:{finding.span.column + 1}"
-        item.user_properties.append((_PROPERTY, f"{place}: {finding.severity}[{finding.code}] {finding.message}"))

@@ -84,6 +84,8 @@ class Plan:
             "    try:",
             "        _entry = _seen[_key]",
             "    except (KeyError, TypeError):",
+            "        _entry = None",
+            "    if _entry is None:",
             f"        return _slow(_key, _call({self.passed}))",
             "    _entry[0] += 1",
             "    if _entry[0] == _entry[1]:",

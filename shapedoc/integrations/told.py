@@ -8,11 +8,14 @@ import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from shapedoc.core.finding import Finding, Report
 from shapedoc.report import Context, renderer
 
-__all__ = ["ShapeError", "ShapeWarning", "text_of_finding", "warn_of"]
+__all__ = ["ShapeError", "ShapeWarning", "hide_own_frames", "text_of_finding", "warn_of"]
+
+_OWN = tuple(str(Path(__file__).parents[1] / part) + os.sep for part in ("integrations", "runtime"))
 
 
 class ShapeError(TypeError):
@@ -23,7 +26,11 @@ class ShapeError(TypeError):
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
-        super().__init__("\n" + "\n".join(text_of_finding(f) for f in self.findings))
+        super().__init__("\n\n".join(text_of_finding(f) for f in self.findings))
+
+    def __reduce__(self) -> tuple[type[ShapeError], tuple[tuple[Finding, ...]]]:
+        """Pickle by the findings, so that it comes back from another process."""
+        return type(self), (self.findings,)
 
 
 class ShapeWarning(UserWarning):
@@ -31,7 +38,11 @@ class ShapeWarning(UserWarning):
 
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
-        super().__init__("\n" + text_of_finding(finding))
+        super().__init__(text_of_finding(finding))
+
+
+# Both are told by the name that they are imported by.
+ShapeError.__module__ = ShapeWarning.__module__ = "shapedoc"
 
 
 def text_of_finding(finding: Finding) -> str:
@@ -57,3 +68,14 @@ def warn_of(finding: Finding) -> None:
 def _short(path: str) -> str:
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative
+
+
+def hide_own_frames(problem: BaseException) -> None:
+    """Take the frames of this tool out of an exception's traceback, the one that it has just reached excepted."""
+    last = problem.__traceback__
+    while last is not None:
+        following = last.tb_next
+        while following is not None and following.tb_frame.f_code.co_filename.startswith(_OWN):
+            following = following.tb_next
+        last.tb_next = following
+        last = following

@@ -289,3 +289,25 @@ def test_right_code_is_silent() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         additive(*sizes(3, 7))
+
+
+def test_a_traceback_shows_the_authors_frames_and_no_chain() -> None:
+    @shapedoc.check
+    def product(q: Tensor, k: Tensor) -> Tensor:
+        return torch.tanh(q @ k)
+
+    product(torch.randn(2, 3), torch.randn(3, 4))
+    with pytest.raises(RuntimeError) as raised:
+        product(torch.randn(2, 3), torch.randn(5, 4))
+    assert raised.value.__context__ is None, "the look-up that failed is not its cause"
+    files = [frame.path.name if hasattr(frame.path, "name") else str(frame.path) for frame in raised.traceback]
+    assert files == ["test_check.py", "<shapedoc.check>", "checked.py", "test_check.py"]
+
+
+def test_a_shape_error_comes_back_from_another_process() -> None:
+    with pytest.raises(shapedoc.ShapeError) as raised:
+        additive(*[*sizes()[:4], torch.randn(9)])
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value)
+    assert again.findings == raised.value.findings
+    assert str(again).startswith("error[SD904]")
