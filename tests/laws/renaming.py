@@ -12,9 +12,11 @@ from tests.laws.tokens import Change, changed, tokens
 
 __all__ = ["renamed"]
 
-# "batch_size" and "mask" are not only symbols: they say what something is, and a finding may rest on that.
+# "batch_size", "mask" and "LuongDecoder" are not only symbols: they say what something is, and a finding may rest on
+# that.
 _SAYS_WHAT_IT_IS = re.compile(
-    r"[bcehklnqstv]|bsz?|.*(batch|bsize|seq|len|time|steps|mask|pad|keep|hidden|cell|state|quer|key|val|head|pos).*",
+    r"[bcehklnqstv]|bsz?"
+    r"|.*(batch|bsize|seq|len|time|steps|mask|pad|keep|hidden|cell|state|quer|key|val|head|pos|bahdanau|luong).*",
     re.IGNORECASE,
 )
 _ENDING = re.compile(r"_[A-Z]+$")
@@ -31,9 +33,13 @@ _LIBRARY = frozenset(name.rsplit(".", 1)[-1] for names in table() for name in na
 def renamed(text: str, random: Random, *, bare: bool = False) -> tuple[str, str, str] | None:
     """The program with one symbol renamed, the old name and the new one; None where there is none to rename.
 
-    With `bare`, it is a name that says nothing of what it stands for.
+    With `bare`, it is a name that says nothing of what it stands for, and that no comment or docstring has: which of
+    their lists are shapes is judged by the words in them, so that another word may make one unreadable.
     """
-    names = sorted(n for n in _renameable(ast.parse(text)) if not (bare and _SAYS_WHAT_IT_IS.fullmatch(n)))
+    names = sorted(_renameable(ast.parse(text)))
+    if bare:
+        written = _written(text)
+        names = [n for n in names if not _SAYS_WHAT_IT_IS.fullmatch(n) and n not in written]
     if not names:
         return None
     old = random.choice(names)
@@ -73,6 +79,8 @@ def _renameable(tree: ast.Module) -> set[str]:
                 outside.add(name)
             case ast.Import() | ast.ImportFrom():
                 outside |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+                paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+                outside |= {part for path in paths for part in path.split(".")}
             case ast.Call():
                 outside |= {keyword.arg for keyword in node.keywords if keyword.arg is not None}
             case ast.JoinedStr():
@@ -89,6 +97,13 @@ def _renameable(tree: ast.Module) -> set[str]:
     }
     kept = set(dir(builtins)) | _LIBRARY | methods | {"self", "cls", "_"}
     return {name for name in bound | given if name not in outside | kept and not name.startswith("__")}
+
+
+def _written(text: str) -> set[str]:
+    """The words of comments, docstrings and annotations."""
+    prose = _prose(text)
+    said = [t.text for t in tokens(text) if t.kind == "COMMENT" or (t.kind == "STRING" and _value(t.text) in prose)]
+    return {word for words in said for word in re.findall(r"\w+", words)}
 
 
 def _prose(text: str) -> set[object]:
