@@ -339,3 +339,25 @@ def test_a_name_in_a_comment_is_the_size_that_the_constructor_was_given() -> Non
     )
     found = [(p.sizes, p.sameness) for e in trace.events for p in e.problems]
     assert [sizes for sizes, _ in found] == [("d_h", "d_s")]
+
+
+def test_a_sum_with_a_table_of_positions_has_as_many_axes_as_the_words_and_one() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Encoder(nn.Module):
+            def __init__(self, vocab, width):
+                super().__init__()
+                self.words = nn.Embedding(vocab, width)
+                self.places = torch.zeros(1, 50, width)
+
+            def forward(self, tokens):
+                mask = (tokens != 0).unsqueeze(1)  #: (B, 1, T)
+                x = self.words(tokens) + self.places[:, : tokens.size(1)]
+                B, T, d = x.shape
+                return x.sum(dim=1), mask
+        """,
+        "Encoder",
+    )
