@@ -14,8 +14,10 @@ from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.masks import masks, number_of
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sd401 import wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.weights import uses
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -31,6 +33,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         if sink.event.span in seen or not _fills_infinity(trace, sink):
             continue
         softmax = _softmax_after(trace, sink)
+        if softmax is not None and any(wrong_use(softmax, use) is not None for use in uses(graph(trace), softmax)):
+            continue  # the axis is at fault, not the mask
         joined = _outer(trace, sink, softmax) if softmax is not None else None
         if softmax is not None and joined is not None and not _is_mended(trace, softmax):
             seen.add(sink.event.span)
