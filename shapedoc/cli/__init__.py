@@ -18,7 +18,7 @@ from shapedoc.version import __version__
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = ("lint", "diagnose", "prompt", "run", "shapes", "explain", "rules")
+COMMANDS = ("lint", "diagnose", "prompt", "run", "shapes", "explain", "rules", "grade")
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, NoReturn, TypeVar, cast, get_args
@@ -68,7 +68,7 @@ class Assignment:
     the arrays are that they get, ``torch``, ``numpy``, or ``either`` (the submission's imports decide).
     time_s, memory_bytes: limits of one submission. reference: the source text of the reference module.
     settings: the tables of the TOML file that properties share, such as ``[training]``.
-    digest: of both files; a journal made with other files is not resumed.
+    digest: of both files; a journal made with other files is not resumed. toml: the text of the TOML file.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Assignment:
     memory_bytes: int = 4 << 30
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     digest: str = ""
+    toml: str = ""
 
     @property
     def max_score(self) -> float:
@@ -115,7 +116,7 @@ def load(place: str | Path) -> Assignment:
     except (OSError, UnicodeDecodeError) as problem:
         raise AssignmentError(f"{reference}: every assignment has its reference module beside it: {problem}") from None
     digest = hashlib.sha256(raw + b"\0" + text.encode()).hexdigest()
-    return _assignment(_Table(str(file), "", table), text, digest)
+    return replace(_assignment(_Table(str(file), "", table), text, digest), toml=raw.decode("utf-8"))
 
 
 def _folder(place: str | Path) -> Path:

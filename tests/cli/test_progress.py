@@ -107,3 +107,18 @@ def test_a_run_tells_its_progress_to_a_terminal_and_nothing_to_a_pipe(project: P
     assert _screen(drawn) == ""
     piped = subprocess.run(command, cwd=project.folder, env=variables, capture_output=True, text=True)
     assert (piped.stdout, piped.stderr) == (ran.stdout, "")
+
+
+def test_a_rate_counts_what_this_run_has_done() -> None:
+    terminal, clock = _Terminal(), _Clock()
+    with progress(terminal, {}, clock, unit="submissions", rate=True) as told:
+        told(100, 600)
+        clock.now = 2.0
+        told(100, 600)
+        assert _screen(terminal.getvalue()).endswith("] 100 of 600 submissions")
+        clock.now = 4.0
+        told(180, 600)
+        assert _screen(terminal.getvalue()).endswith("] 180 of 600 submissions, 1,200 a minute, 21 s left")
+        clock.now = 1004.0
+        told(200, 60_000)
+        assert _screen(terminal.getvalue()).endswith("] 200 of 60000 submissions, 6 a minute, 166 h 7 min left")

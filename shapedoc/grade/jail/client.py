@@ -81,8 +81,7 @@ class Jail:
         return bool(self._settings["sandboxed"])
 
     def __enter__(self) -> Self:
-        """Start the server now, so that the first submission does not wait for torch."""
-        self._current()
+        """The server starts with the first submission."""
         return self
 
     def __exit__(
