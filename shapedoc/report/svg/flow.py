@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Int, Tensor
 from shapedoc.report.svg.canvas import MUTED, RIGHT, WRONG, Picture, box, hue, label, path, width_of
@@ -58,11 +59,14 @@ def _chosen(trace: Trace, findings: Sequence[Finding], entry: str | None) -> tup
         raise KeyError(f"no entry {entry!r}; there are {', '.join(repr(n) for _, _, n in entries) or 'none'}")
     if not entries:
         return 0, len(trace.events), ""
-    lines = {f.span.line for f in findings}
-    for first, last, name in entries:
-        if any(e.problems or e.span.line in lines for e in trace.events[first:last]):
-            return first, last, name
-    return max(entries, key=lambda e: e[1] - e[0])
+    # A finding may stand on a constructor, which makes no tensor; then its labels say where it shows.
+    stand = {f.span.line for f in findings}
+    for lines in (stand, stand | {label.span.line for f in findings for label in f.labels}):
+        for first, last, name in entries:
+            drawn = [e for e in trace.events[first:last] if e.problems or isinstance(e.result, Tensor)]
+            if any(e.problems or e.span.line in lines for e in drawn):
+                return first, last, name
+    return max(entries, key=lambda e: sum(isinstance(event.result, Tensor) for event in trace.events[e[0] : e[1]]))
 
 
 def _rows(trace: Trace, start: int, end: int) -> list[_Row]:
@@ -116,7 +120,10 @@ def _spelt(event: Event, shape: Shape | None) -> tuple[str, ...]:
 def _mark(trace: Trace, rows: list[_Row], findings: Sequence[Finding]) -> None:
     """Mark the first fault: the operation that a finding stands on, else the first that met a problem itself."""
     real = sorted((f for f in findings if f.severity != "note"), key=lambda f: f.span)
-    row, finding = next(((row, f) for f in real if (row := _under(rows, f)) is not None), (None, None))
+    row, finding = next(((row, f) for f in real if (row := _under(rows, f.span)) is not None), (None, None))
+    if row is None:
+        shown = ((label.span, f) for f in real for label in f.labels)
+        row, finding = next(((row, f) for span, f in shown if (row := _under(rows, span)) is not None), (None, None))
     row = row or next((row for row in rows if row.event.problems), None)
     if row is None:
         return
@@ -129,17 +136,18 @@ def _mark(trace: Trace, rows: list[_Row], findings: Sequence[Finding]) -> None:
         row.says = problem.kind
     if finding is not None:
         row.says = f"{finding.code} {finding.message}"
-        row.right = _parts(finding.expected)
+        expected = _parts(finding.expected)
+        row.right = expected if expected != row.sizes else ()
     if not row.wrong:
         row.wrong.append(("", row.sizes, _dim(row.event)))
 
 
-def _under(rows: list[_Row], finding: Finding) -> _Row | None:
-    """The row of the smallest operation around a finding's place; where there is none, one on its line."""
-    around = [row for row in rows if row.event.span.contains(finding.span)]
+def _under(rows: list[_Row], span: Span) -> _Row | None:
+    """The row of the smallest operation around a place; where there is none, one on its line."""
+    around = [row for row in rows if row.event.span.contains(span)]
     if around:
         return min(around, key=lambda row: len(row.text))
-    return next((row for row in rows if row.event.span.line == finding.span.line), None)
+    return next((row for row in rows if row.event.span.line == span.line), None)
 
 
 def _parts(shape: str) -> tuple[str, ...]:

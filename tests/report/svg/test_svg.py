@@ -12,6 +12,7 @@ import shapedoc
 from shapedoc.core.trace import Trace
 from shapedoc.infer import analyse
 from shapedoc.report.svg import Words, accuracy_curve, heat_map, plot, shape_flow
+from shapedoc.rules import all_rules
 from shapedoc.source import lower_ast
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -33,6 +34,24 @@ def attend(query, key, value):
     B, T_enc, d_v = value.shape
     weights = torch.softmax(query @ key.transpose(1, 2), dim=1)
     return weights @ value
+"""
+BUILT = """
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self, vocab_size, d_emb, d_hidden):
+        super().__init__()
+        self.emb = nn.Embedding(vocab_size, d_emb)
+        self.enc = nn.GRU(d_emb, d_hidden)
+        self.U = nn.Linear(d_hidden, d_hidden)
+
+    def forward(self, source, lengths):
+        H, _ = self.enc(self.emb(source))
+        pad = torch.arange(source.size(1))[None] >= lengths[:, None]
+        e = self.U(H).sum(-1)
+        a = torch.softmax(e.masked_fill(pad, -1e9), -1)
+        return (a[..., None] * H).sum(1)
 """
 
 
@@ -177,3 +196,16 @@ def test_the_curve_is_broken_where_nothing_was_measured() -> None:
 def test_curves_that_do_not_fit_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         accuracy_curve(**options)
+
+
+def test_a_finding_on_a_constructor_is_shown_where_it_takes_effect() -> None:
+    trace = trace_of(BUILT)
+    findings = [finding for rule in all_rules() for finding in rule.check(trace)]
+    assert [(finding.code, finding.span.line) for finding in findings] == [("SD602", 9)]
+    root = ElementTree.fromstring(shape_flow(trace, findings))
+    shown = [node.text or "" for node in root.iter(f"{SVG}text")]
+    assert shown[0] == "shape flow of Encoder"
+    red = [node.text or "" for node in root.iter(f"{SVG}text") if node.get("fill") == "#c62828"]
+    assert "self.emb(source)" in shown
+    assert "should be" not in shown
+    assert any(text.startswith("✗ SD602") for text in red)
