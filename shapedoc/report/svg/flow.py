@@ -61,7 +61,7 @@ def _chosen(trace: Trace, findings: Sequence[Finding], entry: str | None) -> tup
         return 0, len(trace.events), ""
     # A finding may stand on a constructor, which makes no tensor; then its labels say where it shows.
     stand = {f.span.line for f in findings}
-    for lines in (stand, stand | {label.span.line for f in findings for label in f.labels}):
+    for lines in (stand, stand | {one.span.line for f in findings for one in f.labels}):
         for first, last, name in entries:
             drawn = [e for e in trace.events[first:last] if e.problems or isinstance(e.result, Tensor)]
             if any(e.problems or e.span.line in lines for e in drawn):
@@ -122,7 +122,7 @@ def _mark(trace: Trace, rows: list[_Row], findings: Sequence[Finding]) -> None:
     real = sorted((f for f in findings if f.severity != "note"), key=lambda f: f.span)
     row, finding = next(((row, f) for f in real if (row := _under(rows, f.span)) is not None), (None, None))
     if row is None:
-        shown = ((label.span, f) for f in real for label in f.labels)
+        shown = ((one.span, f) for f in real for one in f.labels)
         row, finding = next(((row, f) for span, f in shown if (row := _under(rows, span)) is not None), (None, None))
     row = row or next((row for row in rows if row.event.problems), None)
     if row is None:
