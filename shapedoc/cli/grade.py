@@ -38,6 +38,13 @@ _FAULT = 2
 @click.option(
     "--roster", type=click.Path(path_type=Path, dir_okay=False), metavar="CSV", help="Students' ids and names."
 )
+@click.option(
+    "--gradescope-autograder",
+    "autograder",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="ZIP",
+    help="Write the autograder of ASSIGNMENT for Gradescope; nothing is marked.",
+)
 @click.option("--published", is_flag=True, help="Tell students what waits for publication.")
 @click.option("--allow-unsandboxed", is_flag=True, help="Run submissions even where the kernel cannot confine them.")
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:PORT or tls://HOST:PORT.")
@@ -56,6 +63,7 @@ def command(
     lint: bool,
     exports: tuple[str, ...],
     roster: Path | None,
+    autograder: Path | None,
     published: bool,
     allow_unsandboxed: bool,
     scheduler: str | None,
@@ -76,6 +84,8 @@ def command(
 
     if assignment is None:
         raise click.UsageError(f"which assignment? A folder with an assignment.toml, or one of {', '.join(shipped())}")
+    if autograder is not None:
+        return _bundle(assignment, autograder)
     if not paths:
         raise click.UsageError("which submissions? Name files, archives or folders after the assignment")
     if resume and journal is None:
@@ -89,7 +99,7 @@ def command(
         settings = Settings(seed, "zh" if lang == "zh" else "en", lint)
         loaded = load(assignment)
         submissions = _read(loaded, paths)
-        _check_exports(exports, out)
+        _check_exports(exports, out, roster)
         with ExitStack() as stack:
             kept = stack.enter_context(_journal(journal, loaded, settings, resume)) if journal else None
             if scheduler is not None:
@@ -201,9 +211,31 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _check_exports(wanted: Sequence[str], out: Path | None) -> None:
+def _bundle(assignment: str, out: Path) -> int:
+    """Write the zip that Gradescope takes."""
+    with _said(None):
+        from shapedoc.grade.assignment import folder_of, load
+        from shapedoc.grade.exports import ExportError
+        from shapedoc.grade.exports.autograder import bundle
+
+        load(assignment)
+        try:
+            bundle(folder_of(assignment), out)
+        except OSError as problem:
+            raise ExportError(f"cannot write {problem.filename or out}: {problem.strerror}") from None
+    click.echo(f"{out}: upload it at Gradescope, under Configure Autograder")
+    return 0
+
+
+def _check_exports(wanted: Sequence[str], out: Path | None, roster: Path | None) -> None:
     """Refuse before the run what could not be written after it."""
-    from shapedoc.grade.exports import FORMATS, ExportError
+    from shapedoc.grade.exports import FORMATS, ExportError, RosterError, read_roster
+
+    if roster is not None:
+        try:
+            read_roster(roster)
+        except RosterError as problem:
+            raise ExportError(str(problem)) from None
 
     for each in wanted:
         name, _, path = each.partition(":")
@@ -229,8 +261,8 @@ def _export(
 def _tell(results: Sequence[GradedSubmission], out: Path | None, published: bool) -> None:
     """The whole report of one submission; of several, a line each and how many ended how."""
     from shapedoc.grade.pages.terminal import render
+    from shapedoc.grade.pages.text import number, safe_line
     from shapedoc.report.colour import palette_for
-    from shapedoc.report.plain import plain
 
     if len(results) == 1:
         for line in render(results[0], palette_for(sys.stdout.isatty(), os.environ), published=published):
@@ -238,9 +270,10 @@ def _tell(results: Sequence[GradedSubmission], out: Path | None, published: bool
     else:
         width = min(40, max(len(result.name) for result in results))
         for result in results:
-            message = f"  {plain(result.message)}" if result.message else ""
-            name = plain(result.name)
-            click.echo(f"{name:{width}}  {result.score:g}/{result.max_score:g}  {result.status}{message}")
+            message = f"  {safe_line(result.message)}" if result.message else ""
+            name = safe_line(result.name)
+            score = f"{number(result.score)}/{number(result.max_score)}"
+            click.echo(f"{name:{width}}  {score}  {result.status}{message}")
         counts = Counter(result.status for result in results)
         told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         click.echo(f"{len(results)} submissions: {told}")

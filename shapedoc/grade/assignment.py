@@ -18,6 +18,7 @@ __all__ = [
     "Language",
     "RubricItem",
     "Visibility",
+    "folder_of",
     "load",
     "shipped",
 ]
@@ -104,7 +105,7 @@ def load(place: str | Path) -> Assignment:
 
     Raises AssignmentError: nothing there, no TOML, a key that is missing, unknown or of the wrong kind.
     """
-    folder = _folder(place)
+    folder = folder_of(place)
     file, reference = folder / _FILE, folder / _REFERENCE
     try:
         raw = file.read_bytes()
@@ -119,7 +120,8 @@ def load(place: str | Path) -> Assignment:
     return replace(_assignment(_Table(str(file), "", table), text, digest), toml=raw.decode("utf-8"))
 
 
-def _folder(place: str | Path) -> Path:
+def folder_of(place: str | Path) -> Path:
+    """The folder of an assignment, wherever `load` would read it; raises AssignmentError where there is none."""
     path = Path(place)
     if path.is_dir():
         return path

@@ -18,7 +18,7 @@ from shapedoc.grade.exports.names import file_names
 from shapedoc.grade.exports.roster import Roster, RosterError, read_roster
 from shapedoc.grade.result import GradedSubmission
 
-__all__ = ["FORMATS", "ExportError", "Handing", "Roster", "export", "file_names", "read_roster"]
+__all__ = ["FORMATS", "ExportError", "Handing", "Roster", "RosterError", "export", "file_names", "read_roster"]
 
 FORMATS: tuple[str, ...] = tuple(sorted(module.name for module in iter_modules(formats.__path__)))
 """The names of all formats."""
