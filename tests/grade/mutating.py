@@ -171,7 +171,7 @@ _SCORERS = (
 
 _COPY_TASK = (
     Operator("mask-never-used", r"\.masked_fill\(padding, float\(\"-inf\"\)\)", ""),
-    Operator("softmax-over-batch", r"(softmax\(.*?dim=)-1", r"\g<1>0"),
+    Operator("softmax-over-batch softmax-wrong-axis", r"(softmax\(.*?dim=)-1", r"\g<1>0"),
     Operator("mask-inverted not-finite", r"(padding = .*) >= ", r"\g<1> < "),
     Operator("length-one-too-long padding-has-weight", r"(padding = .*) >= ", r"\g<1> > "),
     Operator("state-not-carried", r"state = self\.cell\((.*), state\)", r"fresh = self.cell(\g<1>, state)"),

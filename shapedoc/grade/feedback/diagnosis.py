@@ -143,7 +143,7 @@ def _one(failing: list[tuple[Case, Fault]], shared: _Known, seen: Look) -> Diagn
     fault = failing[0][1]
     if not fault.kind.startswith("gradient") and (model := shared.best([case for case, _ in failing])):
         return Diagnosis(model.name, _line(model.name, model.code, seen))
-    if mistake := fault.values.get("mistake"):
+    if mistake := next((f.values["mistake"] for _, f in failing if "mistake" in f.values), None):
         return Diagnosis(str(mistake), fault.line or _line(str(mistake), "", seen))
     if fault.kind in ("raised", "raised_at"):
         return _of_exception(fault, seen)

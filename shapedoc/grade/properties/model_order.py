@@ -56,7 +56,10 @@ class QueriesPreviousState(ModelProperty):
         if logits is not None and logits < step:
             return Fault("sees_future", {**values, "moved": logits, "mistake": "sees-the-future"})
         if moved is None:
-            return Fault("order_none", {**values, "mistake": "weights-without-state"})
+            later = distance(before[0], after[0])[:, step + 1 :]
+            carried = later.size and float(later.max()) > _MOVED
+            mistake = "weights-without-state" if carried else "state-not-carried"
+            return Fault("order_none", {**values, "mistake": mistake})
         if moved == step:
             return Fault("order_new", {**values, "mistake": "queries-new-state"})
         if moved != step + 1:
