@@ -120,7 +120,7 @@ class RowsAlone(ModelProperty):
         return made
 
     def judge(self, setting: Setting, case: Case, heard: Heard) -> Fault | None:
-        """The logits of each row: alone and padded it tells whether rows mix, cut to its length whether padding does."""
+        """The logits of each row, alone: padded they tell whether rows mix, cut to its length whether padding does."""
         task, shape = Task.of(setting), case.facts["sizes"]
         results = self.results(heard, case.main, task, shape)  # type: ignore[arg-type]
         if isinstance(results, Fault):
