@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
@@ -47,7 +48,7 @@ def shape_flow(
     start, end, name = _chosen(trace, findings, entry)
     rows = _rows(trace, start, end)
     _mark(trace, rows, findings)
-    return _drawn(rows, name or trace.path, words)
+    return _drawn(rows, name or PurePath(trace.path).name, words)
 
 
 def _chosen(trace: Trace, findings: Sequence[Finding], entry: str | None) -> tuple[int, int, str]:

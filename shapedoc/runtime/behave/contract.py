@@ -5,22 +5,24 @@
     contract = arguments "->" results {";" option}
     argument = name ":" [kind] {dim}            query: B T_dec d      tokens: int<V pad=0 B T
     kind     = "float" | "int<" size ["pad=" number] | "keep" | "drop" | "lengths<" axis | "additive" | "=" number
+             | "cache<" axis | "offset<" axis
     result   = name ":" {dim}                   weights: B T_dec T_enc
     option   = "causal T" | "ordered T" | "equivariant T" | "mixes T" | "batch B" | "bahdanau" | "luong" | "same T S"
 
-`keep` and `drop` are boolean masks and say what True means, `additive` is a mask of zeros and ``-inf``. A result
-called ``weights`` (or attention, attn, alpha, align) holds attention weights, the keys on its last axis; one called
-``loss`` without axes is a loss.
+`cache<T` is what a function that takes its steps along T keeps from call to call, None where all are given at once;
+`offset<T` is how many steps came before. `keep` and `drop` are boolean masks and say what True means, `additive` is a
+mask of zeros and ``-inf``. A result called ``weights`` (or attention, attn, alpha, align) holds attention weights, the
+keys on its last axis; one called ``loss`` without axes is a loss.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-__all__ = ["Argument", "Contract", "ContractError", "Result", "evaluate", "names_of", "parse"]
+__all__ = ["Argument", "Carried", "Contract", "ContractError", "Result", "evaluate", "names_of", "parse"]
 
 Timing = Literal["bahdanau", "luong", ""]
 Kind = Literal["float", "int", "keep", "drop", "lengths", "additive", "number"]
@@ -57,6 +59,21 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """An argument that carries something from one call to the next, steps along `axis` being taken.
+
+    kind: "cache", or "offset" for the number of steps that came before. position: its place among all arguments.
+    returned: the place among all results where the next call's cache comes back; None where it is changed in place.
+    """
+
+    name: str
+    kind: Literal["cache", "offset"]
+    axis: str
+    position: int
+    returned: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One result and its axes."""
 
@@ -82,6 +99,7 @@ class Contract:
     results: tuple[Result, ...]
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     timing: Timing = ""
+    carried: tuple[Carried, ...] = ()
 
     def option(self, name: str) -> tuple[str, ...]:
         """The axes that an option names."""
@@ -120,7 +138,7 @@ class Contract:
         out = {name for r in self.results for dim in r.dims for name in names_of(dim)}
         tensors = [a for a in self.arguments if a.kind == "float" and len(a.dims) > 1]
         inner = [dim for a in tensors for dim in a.dims[:-1]]
-        found = [dim for dim in dict.fromkeys(inner) if dim not in out and dim != self.batch]
+        found = [dim for dim in dict.fromkeys(inner) if dim not in out and self.batch not in names_of(dim)]
         return found[0] if len(found) == 1 and self.batch else ""
 
     @property
@@ -146,8 +164,12 @@ def parse(text: str) -> Contract:
     left, arrow, right = head.partition("->")
     if not arrow:
         raise ContractError(f"a contract is `arguments -> results`; there is no `->` in {text.strip()!r}")
-    arguments = tuple(_argument(part) for part in _parts(left))
-    results = tuple(_result(part, i) for i, part in enumerate(_parts(right)))
+    parts, carried = _split(_parts(left))
+    arguments = tuple(_argument(part) for part in parts)
+    given = [_result(part, i) for i, part in enumerate(_parts(right))]
+    places = {r.name: i for i, r in enumerate(given)}
+    carried = tuple(replace(c, returned=places.get(c.name)) for c in carried)
+    results = tuple(r for r in given if r.name not in {c.name for c in carried})
     if not arguments or not results:
         raise ContractError(f"a contract needs an argument and a result; got {text.strip()!r}")
     chosen: dict[str, tuple[str, ...]] = {}
@@ -163,7 +185,7 @@ def parse(text: str) -> Contract:
         else:
             known = ", ".join((*(f"`{o} AXIS`" for o in _PLAIN_OPTIONS), "`same AXIS AXIS`", "`bahdanau`", "`luong`"))
             raise ContractError(f"unknown option {option!r}; an option is one of {known}")
-    contract = Contract(arguments, results, chosen, timing)
+    contract = Contract(arguments, results, chosen, timing, carried)
     _refuse_strangers(contract)
     return contract
 
@@ -174,9 +196,26 @@ def _refuse_strangers(contract: Contract) -> None:
         for axis in axes:
             if axis not in named:
                 raise ContractError(f"`{option} {axis}`: no argument or result has an axis {axis!r}")
+    for one in contract.carried:
+        if one.axis not in named:
+            raise ContractError(f"`{one.name}: {one.kind}<{one.axis}`: no argument or result has an axis {one.axis!r}")
     doubled = [a.name for i, a in enumerate(contract.arguments) if a.name in {b.name for b in contract.arguments[:i]}]
     if doubled:
         raise ContractError(f"two arguments are called {doubled[0]!r}")
+
+
+def _split(parts: list[str]) -> tuple[list[str], tuple[Carried, ...]]:
+    """The arguments that are drawn, and those that carry something from call to call."""
+    drawn: list[str] = []
+    carried: list[Carried] = []
+    for position, part in enumerate(parts):
+        found = re.fullmatch(r"(\w+)\s*:\s*(cache|offset)<\s*(\w+)", part)
+        if found is None:
+            drawn.append(part)
+        else:
+            kind: Literal["cache", "offset"] = "cache" if found[2] == "cache" else "offset"
+            carried.append(Carried(found[1], kind, found[3], position))
+    return drawn, tuple(carried)
 
 
 def _parts(text: str) -> list[str]:

@@ -44,11 +44,20 @@ def regression_test(case: Case, violation: Violation, name: str, rule: str) -> s
     lines += _call(case, inputs, called, results, "")
     if violation.changed is not None:
         lines += _call(case, violation.changed, called, results, "_after")
-    lines += [f"    {line}" for line in violation.asserts]
+    lines += [f"    {line}" for line in _called(case, violation.asserts, called)]
     body = "\n".join(lines) + "\n"
     if not _fails_now(case, body, called, bool(argument)):
         return ""
     return "\n".join(head) + "\n\n\n" + body
+
+
+def _called(case: Case, asserts: tuple[str, ...], called: str) -> list[str]:
+    """The assertions; where they call the function again, `fn` by its name and without gradients."""
+    lines = [re.sub(r"\bfn\(", f"{called}(", line) for line in asserts]
+    if lines == list(asserts) or case.subject.framework != "torch":
+        return lines
+    *calls, last = lines
+    return ["with torch.no_grad():", *(f"    {line}" for line in calls), last]
 
 
 def _fails_now(case: Case, body: str, called: str, asked: bool) -> bool:
@@ -72,9 +81,12 @@ def _fails_now(case: Case, body: str, called: str, asked: bool) -> bool:
 def _call(case: Case, inputs: Inputs, called: str, results: list[str], suffix: str) -> list[str]:
     names = [a.name for a in case.contract.arguments]
     lines = [f"    {_safe(n)}{suffix} = {_literal(case, inputs[n])}" for n in names]
-    arguments = ", ".join(f"{_safe(n)}{suffix}" for n in names)
-    if case.subject.by_name:
-        arguments = ", ".join(f"{n}={_safe(n)}{suffix}" for n in names)
+    given = {n: f"{_safe(n)}{suffix}" for n in names}
+    ordered = list(given)
+    for one in case.contract.carried:
+        ordered.insert(one.position, one.name)
+        given[one.name] = "0" if one.kind == "offset" else "None"
+    arguments = ", ".join(f"{n}={given[n]}" if case.subject.by_name else given[n] for n in ordered)
     wrapped = f"{called}({arguments})"
     indent = "    "
     if case.subject.framework == "torch":

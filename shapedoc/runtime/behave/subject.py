@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator
@@ -38,12 +39,13 @@ class Subject:
         self.framework = framework or _framework_of(fn, self.module)
         self.dtype = dtype or self._parameter_dtype() or ("float32" if self.framework == "torch" else "float64")
         self.returns_several = False
-        self.by_name = _takes(fn, [a.name for a in contract.arguments])
+        self.by_name = _takes(fn, [*(a.name for a in contract.arguments), *(c.name for c in contract.carried)])
 
     @property
     def name(self) -> str:
         """How the function is called in messages and tests."""
-        name = getattr(self.fn, "__name__", None) or type(self.fn).__name__
+        fn = _plain(self.fn)
+        name = getattr(fn, "__name__", None) or type(fn).__name__
         return str(name)
 
     def call(self, inputs: Inputs) -> dict[str, Array]:
@@ -57,6 +59,19 @@ class Subject:
             except Exception as error:
                 raise Raised(error) from error
         return self._named(found)
+
+    def step(self, inputs: Inputs, carried: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The results of one call that carries something from the last one, and what the next one is to be given.
+
+        Raises Raised as `call` does.
+        """
+        with self._quiet(), _ignoring():
+            try:
+                found = self._invoke({name: self._out(array) for name, array in inputs.items()}, carried)
+            except Exception as error:
+                raise Raised(error) from error
+        back = {c.name: found[c.returned] for c in self.contract.carried if c.returned is not None}
+        return self._named(found), {**carried, **back}
 
     def gradients(self, inputs: Inputs, rng: np.random.Generator) -> dict[str, float] | None:
         """The largest gradient of every parameter, of a random sum of the float results; torch modules only."""
@@ -87,14 +102,18 @@ class Subject:
                 for name, parameter in parameters.items():
                     parameter.grad = kept[name]
 
-    def _invoke(self, values: dict[str, Any]) -> Any:
+    def _invoke(self, values: dict[str, Any], carried: dict[str, Any] | None = None) -> Any:
+        kept = {c.name: 0 if c.kind == "offset" else None for c in self.contract.carried} | (carried or {})
         if self.framework == "torch":
             import torch
 
             torch.manual_seed(0)
         if self.by_name:
-            return self.fn(**values)
-        return self.fn(*values.values())
+            return self.fn(**values, **kept)
+        ordered = list(values.values())
+        for one in self.contract.carried:
+            ordered.insert(one.position, kept[one.name])
+        return self.fn(*ordered)
 
     def _out(self, array: Array) -> Any:
         """One array as the function takes it."""
@@ -113,6 +132,8 @@ class Subject:
         values = list(found) if isinstance(found, tuple | list) else [found]
         if isinstance(found, dict):
             values = [found.get(r.name) for r in self.contract.results]
+        places = {c.returned for c in self.contract.carried}
+        values = [value for i, value in enumerate(values) if i not in places]
         wanted = self.contract.results
         if len(values) < len(wanted):
             raise Raised(TypeError(f"the contract names {len(wanted)} results, the function returned {len(values)}"))
@@ -168,12 +189,20 @@ def _ignoring() -> Iterator[None]:
         yield
 
 
+def _plain(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of which some arguments are bound already."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return fn
+
+
 def _module_of(fn: Callable[..., Any]) -> Any:
     """The torch module that `fn` is or belongs to, without importing torch."""
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    for candidate in (fn, getattr(fn, "__self__", None)):
+    bound = (*fn.args, *fn.keywords.values()) if isinstance(fn, functools.partial) else ()
+    for candidate in (fn, getattr(fn, "__self__", None), *bound):
         if isinstance(candidate, torch.nn.Module):
             return candidate
     return None
@@ -182,7 +211,7 @@ def _module_of(fn: Callable[..., Any]) -> Any:
 def _framework_of(fn: Callable[..., Any], module: Any) -> str:
     if module is not None:
         return "torch"
-    code = inspect.unwrap(fn)
+    code = inspect.unwrap(_plain(fn))
     scope: dict[str, object] = getattr(code, "__globals__", None) or {}
     used = [scope[name] for name in getattr(getattr(code, "__code__", None), "co_names", ()) if name in scope]
     for values in (used, list(scope.values())):

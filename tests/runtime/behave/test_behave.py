@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from textwrap import dedent
@@ -280,3 +281,91 @@ def test_refused_inputs_say_which_sizes_were_drawn() -> None:
         behave(nn.Linear(8, 8), "x: B d -> B d")
     with pytest.raises(ContractError, match="no property is called 'sums'"):
         behave(nn.Linear(8, 8), "x: B d -> B d", sizes={"d": 8}, only=["sums"])
+
+
+Kept = tuple[Tensor, Tensor]
+
+
+class Cached(nn.Module):
+    """Causal self-attention that returns its keys and values. offset_counts: whether positions go on."""
+
+    def __init__(self, *, offset_counts: bool = True) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.qkv, self.position = nn.Linear(6, 18), nn.Embedding(64, 6)
+        self.offset_counts = offset_counts
+
+    def forward(
+        self, x: Tensor, offset: int = 0, cache: Kept | None = None, *, masked: bool = True
+    ) -> tuple[Tensor, Kept]:
+        start = offset if self.offset_counts else 0
+        q, k, v = self.qkv(x + self.position(torch.arange(start, start + x.shape[1]))).chunk(3, dim=-1)
+        if cache is not None:
+            k, v = torch.cat((cache[0], k), dim=1), torch.cat((cache[1], v), dim=1)
+        steps, keys = q.shape[1], k.shape[1]
+        scores = q @ k.transpose(1, 2)
+        if masked:
+            scores = scores.masked_fill(torch.ones(steps, keys, dtype=torch.bool).triu(keys - steps + 1), -math.inf)
+        return torch.softmax(scores, dim=-1) @ v, (k, v)
+
+
+class InPlace(nn.Module):
+    """The same, which fills a dictionary. masked_prefill: whether it hides the future when it is given one."""
+
+    def __init__(self, *, masked_prefill: bool = True) -> None:
+        super().__init__()
+        self.inner, self.masked_prefill = Cached(), masked_prefill
+
+    def forward(self, x: Tensor, cache: dict[str, Kept] | None = None) -> Tensor:
+        if cache is None:
+            out: Tensor = self.inner(x)[0]
+            return out
+        offset = cache["kept"][0].shape[1] if cache else 0
+        stepped: Tensor
+        stepped, cache["kept"] = self.inner(x, offset, cache.get("kept"), masked=self.masked_prefill)
+        return stepped
+
+
+RETURNED = "x: B T 6, offset: offset<T, cache: cache<T -> out: B T 6, cache: ; mixes T; causal T"
+KEPT = "x: B T 6, cache: cache<T -> out: B T 6; mixes T; causal T"
+
+
+@pytest.mark.parametrize(
+    ("module", "contract", "fails"),
+    [
+        (Cached(), RETURNED, []),
+        (Cached(offset_counts=False), RETURNED, ["steps-equal-whole"]),
+        (InPlace(), KEPT, []),
+        (InPlace(masked_prefill=False), KEPT, ["steps-equal-whole"]),
+    ],
+)
+def test_token_by_token_equals_all_at_once(module: nn.Module, contract: str, fails: list[str]) -> None:
+    outcome = behave(module, contract)
+    assert [failure.property for failure in outcome.failures] == fails
+    if not fails:
+        assert "steps-equal-whole" in outcome.held
+        return
+    (failure,) = outcome.failures
+    assert "one by one" in failure.says
+    scope: dict[str, Any] = {}
+    exec(failure.test, scope)
+    test = next(value for name, value in scope.items() if name.startswith("test_"))
+    with pytest.raises(AssertionError):
+        test(module)
+    right: nn.Module = Cached() if isinstance(module, Cached) else InPlace()
+    test(right)
+
+
+def test_an_axis_of_several_for_each_example_is_cut_in_blocks() -> None:
+    def score(model: nn.Module, features: Tensor, candidates: Tensor, *, times: bool) -> Tensor:
+        spread = features.repeat(4, 1) if times else features.repeat_interleave(4, dim=0)
+        scores: Tensor = model(spread * candidates).view(-1, 4)
+        return scores
+
+    contract = "features: B 5, candidates: B*4 5 -> scores: B 4"
+    torch.manual_seed(0)
+    model = nn.Linear(5, 1)
+    assert behave(functools.partial(score, model, times=False), contract)
+    wrong = behave(functools.partial(score, model, times=True), contract)
+    assert [f.property for f in wrong.failures] == ["rows-do-not-mix", "alone-as-in-batch"]
+    assert wrong.name == "score"

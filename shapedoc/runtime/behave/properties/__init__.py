@@ -20,6 +20,7 @@ from shapedoc.runtime.behave.properties.queries import QueriesAreIndependent
 from shapedoc.runtime.behave.properties.reference import EqualsReference
 from shapedoc.runtime.behave.properties.rows import RowsDoNotMix
 from shapedoc.runtime.behave.properties.shapes import ShapesAsStated
+from shapedoc.runtime.behave.properties.steps import StepsEqualWhole
 from shapedoc.runtime.behave.properties.timing import QueriesTheRightState
 from shapedoc.runtime.behave.properties.weights import WeightsSumToOne
 
@@ -44,5 +45,6 @@ def all_properties(reference: Callable[..., Any] | None = None) -> list[Property
         LossIsLeastAtTarget(),
         QueriesTheRightState(),
         EveryParameterLearns(),
+        StepsEqualWhole(),
         EqualsReference(reference),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shapedoc.runtime.behave.case import Case, Violation, differs
+from shapedoc.runtime.behave.contract import names_of
 from shapedoc.runtime.behave.draw import Inputs
 from shapedoc.runtime.behave.properties.asserting import CLOSE
 from shapedoc.runtime.behave.subject import Raised, Subject
@@ -18,8 +19,12 @@ class AloneAsInBatch:
 
     def applies(self, subject: Subject) -> str:
         """It needs a batch axis on an argument and on a result."""
-        if not subject.contract.batch:
+        batch = subject.contract.batch
+        if not batch:
             return "no batch axis"
+        for argument in subject.contract.arguments:
+            if not all(_is_block(d, batch) for d in argument.dims if batch in names_of(d)):
+                return f"`{argument.name}` does not say where the examples of the batch are"
         return (
             ""
             if any(subject.contract.batch in r.dims for r in subject.contract.results)
@@ -51,11 +56,18 @@ class AloneAsInBatch:
 
 
 def _only(case: Case, row: int) -> Inputs:
-    """The inputs of one example, lengths and masks with it."""
-    batch = case.contract.batch
-    return {
-        a.name: np.take(case.inputs[a.name], [row], axis=a.dims.index(batch))
-        if batch in a.dims
-        else case.inputs[a.name]
-        for a in case.contract.arguments
-    }
+    """The inputs of one example, lengths and masks with it; of an axis that holds several of each, its own block."""
+    batch, many = case.contract.batch, case.size(case.contract.batch)
+    single = dict(case.inputs)
+    for argument in case.contract.arguments:
+        for axis, dim in enumerate(argument.dims):
+            if batch in names_of(dim):
+                block = case.size(dim) // many
+                taken = range(row * block, (row + 1) * block)
+                single[argument.name] = np.take(single[argument.name], taken, axis=axis)
+    return single
+
+
+def _is_block(dim: str, batch: str) -> bool:
+    """Whether an axis counts so many for each example, the examples one after the other: ``B*G``."""
+    return dim == batch or (dim.partition("*")[0].strip() == batch and names_of(dim).count(batch) == 1)
