@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
 from shapedoc.core.dim import ZERO, Dim, Sym
 
-__all__ = ["Floor", "as_operand", "cancelled", "floor_of"]
+__all__ = ["Floor", "as_operand", "cancelled", "floor_of", "restored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,17 @@ def cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
 
 def as_operand(text: str) -> str:
     return f"({text})" if any(c in text for c in " *") else text
+
+
+def restored(product: Dim, split: Sequence[tuple[Sym, Dim]]) -> Dim:
+    """A product with the sizes that a floor division split whole again; split: each of them, and what it became."""
+    for _ in range(4):
+        for whole, parts in split:
+            if len(parts.terms) == 1 and parts.terms[0][0]:
+                rest = product.divide(parts)
+                if rest is not None:
+                    product = rest * Dim.of(whole)
+                    break
+        else:
+            break
+    return product

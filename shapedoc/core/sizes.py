@@ -10,17 +10,14 @@ they happen to agree is wrong. Apartness has a strength; see `Strength`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 
+from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
-from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of
+from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, restored
 from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
 from shapedoc.core.shape import Axis, Run, Shape
 
 __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
-
-
-_groups = count(1)
 
 
 class Sizes:
@@ -32,7 +29,7 @@ class Sizes:
         self.bindings: dict[Sym, Dim] = {}
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
-        self._apart: dict[Sym | Dim, frozenset[tuple[int, int]]] = {}
+        self._apart = Apartness()
         self._floors: dict[tuple[Dim, Dim], Floor] = {}
         self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
         self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
@@ -45,7 +42,7 @@ class Sizes:
         other.bindings = dict(self.bindings)
         other.runs = dict(self.runs)
         other.roles = self.roles
-        other._apart = dict(self._apart)
+        other._apart = self._apart.fork()
         other._floors = self._floors
         other._links = dict(self._links)
         return other
@@ -58,17 +55,13 @@ class Sizes:
         self._shapes = {}
         first, rest = others[0], others[1:]
         if not rest:
-            self.bindings, self.runs, self._apart = dict(first.bindings), dict(first.runs), dict(first._apart)
+            self.bindings, self.runs, self._apart = dict(first.bindings), dict(first.runs), first._apart.fork()
             self._links = dict(first._links)
             return
         self.bindings = {s: d for s, d in first.bindings.items() if _agreed(s, d, rest)}
         self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in rest)}
-        self._apart = dict(first._apart)
-        for o in rest:
-            for s, g in o._apart.items():
-                ours = self._apart.get(s)
-                if ours is not g:
-                    self._apart[s] = g if ours is None else ours | g
+        self._apart = first._apart.fork()
+        self._apart.merge(o._apart for o in rest)
         nothing: frozenset[tuple[Run, int]] = frozenset()
         self._links = {r: v.intersection(*[o._links.get(r, nothing) for o in rest]) for r, v in first._links.items()}
 
@@ -80,20 +73,18 @@ class Sizes:
 
     def apart(self, *dims: Dim | Sym) -> None:
         """State that these sizes are different quantities: those with names, and symbols."""
-        group = next(_groups)
-        seen: set[Sym | Dim] = set()
-        for member, dim in enumerate(dims):
-            whole = Dim.of(dim) if isinstance(dim, Sym) else self.resolve(dim)
-            key = whole.sym or whole
-            if (whole.named or isinstance(key, Sym)) and key not in seen:
-                seen.add(key)
-                self._apart[key] = self._apart.get(key, frozenset()) | {(group, member)}
+        self._apart.state([self._key(dim) for dim in dims])
+
+    def _key(self, dim: Dim | Sym) -> Sym | Dim | None:
+        """What a size is set apart by: its symbol, or the dim where all of it has names."""
+        whole = Dim.of(dim) if isinstance(dim, Sym) else self.resolve(dim)
+        return whole.sym or (whole if whole.named else None)
 
     def alike(self, dim: Dim, earlier: Dim) -> None:
         """State that a size is named again as an earlier one was: what that is apart from, this one is too."""
         new, old = self.resolve(dim).sym, self.resolve(earlier).sym
-        if new is not None and old is not None and new is not old and old in self._apart:
-            self._apart[new] = self._apart.get(new, frozenset()) | self._apart[old]
+        if new is not None and old is not None and new is not old:
+            self._apart.share(new, old)
 
     def strength(self, a: Dim, b: Dim) -> Strength:
         """How sure it is that two different, resolved dims are two quantities."""
@@ -102,19 +93,13 @@ class Sizes:
             return Strength.WEAK
         if a.sym is not None and b.sym is not None and a.sym.name == b.sym.name and a.sym.flexible and b.sym.flexible:
             return Strength.NONE  # the author calls them the same
-        if self._keys_apart(a.sym or a, b.sym or b):
+        if self._apart.of(a.sym or a, b.sym or b):
             return Strength.STRONG
-        if all(self._keys_apart(s, t) for s in ours for t in theirs):
+        if all(self._apart.of(s, t) for s in ours for t in theirs):
             return Strength.STRONG
         if all(not s.flexible for s in ours | theirs) and len({s.owner for s in ours | theirs}) == 1:
             return Strength.WEAK
         return Strength.NONE
-
-    def _keys_apart(self, s: Sym | Dim, t: Sym | Dim) -> bool:
-        if s is t:
-            return False
-        theirs = self._apart.get(t, frozenset())
-        return any(g == h and i != j for g, i in self._apart.get(s, ()) for h, j in theirs)
 
     # -- sizes
 
@@ -151,7 +136,7 @@ class Sizes:
             ratio = big.divide(small)
             if ratio is not None and small.const is None and ratio.syms and ratio.named:
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
-        if any(not s.name for s in a.syms | b.syms) and not self._keys_apart(a.sym or a, b.sym or b):
+        if any(not s.name for s in a.syms | b.syms) and not self._apart.of(a.sym or a, b.sym or b):
             return UNKNOWN
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
@@ -219,9 +204,8 @@ class Sizes:
         if sym in dim.syms:
             return False
         self.bindings[sym] = dim
-        groups = self._apart.get(sym)
-        if groups and dim.sym is not None:
-            self._apart[dim.sym] = self._apart.get(dim.sym, frozenset()) | groups
+        if dim.sym is not None:
+            self._apart.share(dim.sym, sym)
         return True
 
     def floordiv(self, a: Dim, b: Dim, *, owner: str = "", line: int = 0) -> Dim:
@@ -276,30 +260,17 @@ class Sizes:
         dim = self.resolve(dim)
         if not self._floors or dim.const is not None:
             return str(dim)
+        split = [
+            (f.of, self.resolve(f.size)) for f in self._floors.values() if f.of is not None and f.of in self.bindings
+        ]
         whole = ZERO
         for monomial, coefficient in dim.terms:
-            whole = whole + self._restored(Dim({monomial: coefficient}))
+            whole = whole + restored(Dim({monomial: coefficient}), split)
         if whole == dim and dim.sym is None:
             for floor in self._floors.values():
                 if dim == self.resolve(floor.quotient):
                     return floor.text
         return str(whole)
-
-    def _restored(self, product: Dim) -> Dim:
-        """A product with the sizes that were split in it whole again."""
-        for _ in range(4):
-            for floor in self._floors.values():
-                if floor.of is None or floor.of not in self.bindings:
-                    continue
-                size = self.resolve(floor.size)
-                if len(size.terms) == 1 and size.terms[0][0]:
-                    rest = product.divide(size)
-                    if rest is not None:
-                        product = rest * Dim.of(floor.of)
-                        break
-            else:
-                break
-        return product
 
     # -- shapes and ranks
 

@@ -237,7 +237,7 @@ def unfollowed(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) 
 
 @builtin("sum")
 def sum_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
-    from shapedoc.infer.expressions import binary
+    from shapedoc.infer.operators import binary
 
     got = elements(m, args[0].value, node) if args else None
     if got is None or not got.items:
@@ -276,7 +276,7 @@ def abs_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
 
 @builtin("pow")
 def pow_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
-    from shapedoc.infer.expressions import binary
+    from shapedoc.infer.operators import binary
 
     return binary(m, "**", args[0], args[1], node) if len(args) == 2 else Unknown("pow with a modulus")
 

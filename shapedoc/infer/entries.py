@@ -14,7 +14,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Str, Unknown, Value
-from shapedoc.infer import calls, expressions, loops, packages, statements
+from shapedoc.infer import calls, expressions, loops, operators, packages, statements
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
@@ -26,7 +26,7 @@ from shapedoc.source import ir
 
 __all__ = ["Sources", "analyse"]
 
-_REGISTERED = (calls, expressions, loops, packages, statements)
+_REGISTERED = (calls, expressions, loops, operators, packages, statements)
 _PASSES = 3
 _VARIANTS = 4
 

@@ -17,12 +17,34 @@ from shapedoc.infer.recorder import Arg, Recorder, replace_tensor, span_of
 from shapedoc.infer.values import Class, Function, Instance, LocalModule
 from shapedoc.source import ir
 
-__all__ = ["EVALUATE", "EXECUTE", "Arg", "Budget", "Frame", "Machine", "Signal", "Sources", "replace_tensor", "span_of"]
+__all__ = [
+    "EVALUATE",
+    "EXECUTE",
+    "Arg",
+    "Budget",
+    "Frame",
+    "Machine",
+    "Signal",
+    "Sources",
+    "evaluator",
+    "replace_tensor",
+    "span_of",
+]
 
 Signal = str  # "" falls through; "return", "break", "continue", "raise"
 
 EVALUATE: dict[type, Callable[..., Value]] = {}
 EXECUTE: dict[type, Callable[..., Signal]] = {}
+
+
+def evaluator(kind: type) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Register the function for a node kind."""
+
+    def register(function: Callable[..., Value]) -> Callable[..., Value]:
+        EVALUATE[kind] = function
+        return function
+
+    return register
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
+from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils
 from shapedoc.infer.verdicts import may_be_several, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
@@ -108,8 +109,8 @@ class Recorder:
             elif layer is not None:
                 result.library = "torch"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
-        spoilt = any(_among(o.value, self.spoilt) for o in operands) if self.spoilt else False
-        tentative = any(_among(o.value, self.tentative) for o in operands) if self.tentative else False
+        spoilt = any(among(o.value, self.spoilt) for o in operands) if self.spoilt else False
+        tentative = any(among(o.value, self.tentative) for o in operands) if self.tentative else False
         if self.described and not tentative:
             tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
         if problems and (spoilt or tentative or self.described or self.commented):
@@ -121,11 +122,11 @@ class Recorder:
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
         if event.short in _LAID_OUT:
             self._set_apart(event)
-        if spoilt or any(_spoils(p) for p in problems):
+        if spoilt or any(spoils(p) for p in problems):
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
-            if self.one_sided and any(_among(o.value, self.one_sided) for o in operands):
+            if self.one_sided and any(among(o.value, self.one_sided) for o in operands):
                 self.one_sided.add(event.index)
         return result
 
@@ -135,7 +136,7 @@ class Recorder:
         """The problems that do not rest on a statement or on one branch alone; the others are kept as doubted."""
         if spoilt:
             return ()  # A consequence of one that has been reported.
-        if tentative and any(_is_join(self.trace, o.value) for o in operands if _among(o.value, self.tentative)):
+        if tentative and any(is_join(self.trace, o.value) for o in operands if among(o.value, self.tentative)):
             sure: tuple[Problem, ...] = ()
         else:
             sure = undoubted(problems, operands, self.described, self.commented, tentative=tentative)
@@ -197,7 +198,7 @@ class Recorder:
     ) -> Value:
         """Record a call that is not in the table; the result still knows what it came from."""
         reason = f"no op for {name}"
-        if not any(_holds_tensor(a.value) for a in (*args, *keywords.values())):
+        if not any(holds_tensor(a.value) for a in (*args, *keywords.values())):
             return Unknown(reason)
         self.trace.unknown[reason] = self.trace.unknown.get(reason, 0) + 1
         operands = tuple(self._operand(str(i), a.value, a.node) for i, a in enumerate(args))
@@ -274,9 +275,9 @@ class Recorder:
         )
         self.trace.events.append(event)
         result.event = event.index
-        if any(_among(v, self.tentative) for v in values):
+        if any(among(v, self.tentative) for v in values):
             self.tentative.add(event.index)
-            if any(_among(v, self.one_sided) for v in values):
+            if any(among(v, self.one_sided) for v in values):
                 self.one_sided.add(event.index)
         return result
 
@@ -302,15 +303,6 @@ def replace_tensor(tensor: Tensor) -> Tensor:
     )
 
 
-def _spoils(problem: Problem) -> bool:
-    """Whether what comes of a problem says nothing any more: the operands certainly do not fit."""
-    if problem.kind in _HARMLESS:
-        return False
-    if problem.kind == "reversed-axes":
-        return True
-    return problem.sameness.wrong if problem.sameness is not None else problem.loud
-
-
 # Ops whose result has the axes that the author lists.
 _LAID_OUT = frozenset(
     [
@@ -333,21 +325,6 @@ _LAID_OUT = frozenset(
         "random",
     ]
 )
-_HARMLESS = frozenset(
-    (
-        "scrambled-view",
-        "squeeze-unknown",
-        "implicit-softmax-axis",
-        "view-after-transpose",
-        "loss-broadcast",
-        "crossed-layout",
-    )
-)
-
-
-def _is_join(trace: Trace, value: Value) -> bool:
-    """Whether a value is what branches left, itself."""
-    return isinstance(value, Tensor) and value.event >= 0 and trace.events[value.event].op == "phi"
 
 
 def _listed(value: Value) -> list[Dim]:
@@ -358,31 +335,6 @@ def _listed(value: Value) -> list[Dim]:
         case Seq():
             return [d for v in value.items for d in _listed(v)]
     return []
-
-
-def _among(value: Value, events: set[int]) -> bool:
-    """Whether a value came of one of these events."""
-    match value:
-        case Tensor():
-            return value.event in events
-        case Unknown():
-            return any(e in events for e in value.events)
-        case Seq():
-            return any(_among(v, events) for v in value.items)
-    return False
-
-
-def _holds_tensor(value: Value) -> bool:
-    match value:
-        case Tensor():
-            return True
-        case Seq():
-            return any(_holds_tensor(v) for v in value.items) or (value.rest is not None and _holds_tensor(value.rest))
-        case DictValue():
-            return any(_holds_tensor(v) for v in value.items.values())
-        case Unknown():
-            return bool(value.events)
-    return bool(getattr(value, "used_as_tensor", False))
 
 
 def _claim(value: Value, index: int) -> None:

@@ -25,11 +25,11 @@ from shapedoc.core.value import (
 from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
-from shapedoc.infer.expressions import binary
 from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_for_granted
 from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
+from shapedoc.infer.operators import binary
 from shapedoc.infer.subscripts import key_of, settle_index
 from shapedoc.infer.truth import truth
 from shapedoc.infer.values import Class, Container, Function, Instance, Symbolic

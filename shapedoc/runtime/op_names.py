@@ -11,31 +11,9 @@ import torch
 from shapedoc.ops.registry import table
 from shapedoc.rules.contractions import names
 from shapedoc.source import ir
+from shapedoc.source.operators import ARITHMETIC, COMPARISONS
 
 __all__ = ["PASSIVE", "is_reflected", "name_of", "operator_of"]
-
-_OPERATORS = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "&": "and_",
-    "|": "or_",
-    "^": "xor",
-    "<<": "lshift",
-    ">>": "rshift",
-    "==": "eq",
-    "!=": "ne",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "~": "invert",
-}
 
 # What says something of a tensor and makes none.
 PASSIVE = names(
@@ -52,8 +30,8 @@ def operator_of(node: ir.Expr | ir.Stmt | None, function: object) -> str:
     called = getattr(function, "__name__", "")
     match node:
         case ir.BinOp() | ir.AugAssign():
-            return f"operator.{_OPERATORS[node.op]}"
-        case ir.Compare() if called.strip("_") in ("eq", "ne", "lt", "le", "gt", "ge"):
+            return f"operator.{ARITHMETIC[node.op]}"
+        case ir.Compare() if called.strip("_") in COMPARISONS.values():
             return f"operator.{called.strip('_')}"
         case ir.UnaryOp(op="-"):
             return "operator.neg"
