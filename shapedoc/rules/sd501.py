@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.span import Span
+from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
@@ -55,6 +55,36 @@ def _kept(region: Triangle, expects: Sign) -> Triangle:
     return region if expects == "keep" else region.complement()
 
 
+def _told(
+    trace: Trace,
+    event: Event,
+    span: Span | None,
+    message: str,
+    *,
+    tensor: str,
+    actual: str,
+    expected: str = "",
+    labels: tuple[Label, ...],
+    why: str,
+    help: str,
+) -> Finding:
+    return finding(
+        trace,
+        event,
+        span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=message,
+        tensor=tensor,
+        actual=actual,
+        expected=expected,
+        labels=labels + call_labels(event),
+        why=why,
+        help=help,
+    )
+
+
 def _found(trace: Trace, sink: Sink, meaning: Meaning) -> Finding:
     event, text = sink.event, text_of(trace, sink.mask)
     taken = {"fill": "hides what is true", "where": "hides what is false", "add": "hides what is added to"}
@@ -65,20 +95,15 @@ def _found(trace: Trace, sink: Sink, meaning: Meaning) -> Finding:
     what = "the present and the past" if meaning.triangle is not None else "every real token"
     if meaning.sign == "drop":
         what = "the future" if meaning.triangle is not None else "the padding"
-    return finding(
+    return _told(
         trace,
         event,
         _place(trace, sink, meaning),
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"{text} is true where something {_WORDS[meaning.sign]}, but `{name}` {does}",
+        f"{text} is true where something {_WORDS[meaning.sign]}, but `{name}` {does}",
         tensor=text,
         actual=f"{shape_text(event, sink.mask.shape)}, True means {meaning.sign}",
         expected=f"True means {'drop' if meaning.sign == 'keep' else 'keep'}",
-        labels=label(meaning.made.span, f"true for {what}")
-        + label(sink.mask.span or event.span, f"`{name}` {does}")
-        + call_labels(event),
+        labels=label(meaning.made.span, f"true for {what}") + label(sink.mask.span or event.span, f"`{name}` {does}"),
         why="the softmax then reads what was to be hidden and nothing else; a row in which all is hidden becomes NaN",
         help=_help(sink, text, meaning),
     )
@@ -94,18 +119,15 @@ def _full(trace: Trace, sink: Sink) -> Iterator[Finding]:
         return
     text = text_of(trace, sink.mask)
     name = sink.event.short.removesuffix(".forward")
-    yield finding(
+    yield _told(
         trace,
         sink.event,
         sink.mask.span or sink.event.span,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"{text} is true of everything that is there, and `{name}` hides what is true",
+        f"{text} is true of everything that is there, and `{name}` hides what is true",
         tensor=text,
         actual=f"{shape_text(sink.event, sink.mask.shape)}, True means keep",
         expected="True means drop",
-        labels=label(made[0].span, "filled with ones here") + call_labels(sink.event),
+        labels=label(made[0].span, "filled with ones here"),
         why="nothing real is left for the softmax to see",
         help=f"pass `~{text}`" if text.isidentifier() else "turn the mask round with `~`, or `== 0`",
     )
@@ -113,18 +135,15 @@ def _full(trace: Trace, sink: Sink) -> Iterator[Finding]:
 
 def _emptied(trace: Trace, pair: Refilled) -> Finding:
     text = text_of(trace, pair.mask)
-    return finding(
+    return _told(
         trace,
         pair.second,
         pair.mask.span or pair.second.span,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"what was hidden where {text} is shown again where {text}",
+        f"what was hidden where {text} is shown again where {text}",
         tensor=pair.second.target or text,
         actual="0 everywhere that it was filled",
         expected="0 elsewhere",
-        labels=label(pair.first.span, "filled with a hugely negative number here") + call_labels(pair.second),
+        labels=label(pair.first.span, "filled with a hugely negative number here"),
         why="both fills are at the same places, and the last one wins: the mask hides nothing",
         help="turn the condition of one of them round",
     )
@@ -134,18 +153,14 @@ def _by_turns(trace: Trace, pair: Opposed) -> Finding:
     event, text = pair.wrong.event, text_of(trace, pair.wrong.mask)
     other = text_of(trace, pair.right.mask)
     name = event.short
-    return finding(
+    return _told(
         trace,
         event,
         pair.wrong.mask.span or event.span,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"`{name}` hides what is true in {text}, and `{pair.right.event.short}` keeps it",
+        f"`{name}` hides what is true in {text}, and `{pair.right.event.short}` keeps it",
         tensor=text,
         actual=f"{shape_text(event, pair.wrong.mask.shape)}",
-        labels=label(pair.right.mask.span or pair.right.event.span, f"{other} is kept where it is true")
-        + call_labels(event),
+        labels=label(pair.right.mask.span or pair.right.event.span, f"{other} is kept where it is true"),
         why="both branches get the same mask and are to give the same; torch keeps what is True in `attn_mask`",
         help=f"fill where it is not true: `~{text}`" if text.isidentifier() else "turn the mask round in one of them",
     )
@@ -198,20 +213,16 @@ def _contradiction(trace: Trace, event: Event) -> Iterator[Finding]:
 
 def _joined(trace: Trace, event: Event, keep: tuple[Operand, Meaning], drop: tuple[Operand, Meaning]) -> Finding:
     one, other = text_of(trace, keep[0]), text_of(trace, drop[0])
-    return finding(
+    return _told(
         trace,
         event,
         None,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"{one} is true where something is to be seen, {other} where it is to be hidden, and both are joined",
+        f"{one} is true where something is to be seen, {other} where it is to be hidden, and both are joined",
         tensor=other,
         actual="True means drop",
         expected="True means keep",
         labels=label(keep[1].made.span, f"{one}: true means keep")
-        + label(drop[1].made.span, f"{other}: true means drop")
-        + call_labels(event),
+        + label(drop[1].made.span, f"{other}: true means drop"),
         why="what both allow is where both are true only if true means the same in both",
         help=f"turn one of them round: `{one} & ~{other}`",
     )

@@ -45,6 +45,36 @@ def check(trace: Trace) -> Iterator[Finding]:
                 yield found
 
 
+def _told(
+    trace: Trace,
+    rotation: Rotation,
+    span: Span | None,
+    message: str,
+    *,
+    why: str,
+    help: str,
+    notes: tuple[str, ...] = (),
+) -> Finding:
+    """A finding about the angles, which stands where they got what is wrong with them."""
+    event, vector = rotation.event, rotation.vector
+    turned = f"{text_of(trace, vector)} {shape_text(event, vector.shape)} is turned here"
+    return finding(
+        trace,
+        event,
+        span if span is not None and not span.path else None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=message,
+        tensor=text_of(trace, rotation.table),
+        actual=shape_text(event, rotation.table.shape),
+        labels=label(event.span, turned) + call_labels(event),
+        why=why,
+        notes=notes,
+        help=help,
+    )
+
+
 def _met(trace: Trace, rotation: Rotation, meeting: Meeting) -> Finding:
     """Angles whose axes lie beside other axes of the vector, or which are of another width."""
     event = rotation.event
@@ -53,26 +83,20 @@ def _met(trace: Trace, rotation: Rotation, meeting: Meeting) -> Finding:
     ours, theirs = (meeting.axis, meeting.other) if meeting.low is rotation.table else (meeting.other, meeting.axis)
     assert event.sizes is not None
     one, two = event.sizes.show(ours.dim), event.sizes.show(theirs.dim)
-    wide = meeting.back == -1
-    name = rotation.wave.short
-    return finding(
+    notes = (f"runs only if {meeting.sameness.when}",) if meeting.sameness and meeting.sameness.when else ()
+    span = laid_out(graph(trace), rotation).span
+    if meeting.back != -1:
+        message = f"the angles {text} {actual} run along `{two}` of {other} {beside}, not along time"
+        return _told(trace, rotation, span, message, why=_WHY, help=_axis_help(rotation, meeting, text), notes=notes)
+    wave = rotation.wave
+    return _told(
         trace,
-        event,
-        rotation.wave.span if wide and not rotation.wave.span.path else laid_out(graph(trace), rotation).span,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"the {name} of the angles is `{one}` wide, the vectors that it turns are `{two}` wide"
-        if wide
-        else f"the angles {text} {actual} run along `{two}` of {other} {beside}, not along time",
-        tensor=text,
-        actual=actual,
-        labels=label(event.span, f"{other} {beside} is turned here") + call_labels(event),
-        why="two features that are turned together have one angle: the table has it for both of them" if wide else _WHY,
-        notes=(f"runs only if {meeting.sameness.when}",) if meeting.sameness and meeting.sameness.when else (),
-        help="give both features of a pair their angle: `torch.cat((angles, angles), dim=-1)`"
-        if wide
-        else _axis_help(rotation, meeting, text),
+        rotation,
+        span if wave.span.path else wave.span,
+        f"the {wave.short} of the angles is `{one}` wide, the vectors that it turns are `{two}` wide",
+        why="two features that are turned together have one angle: the table has it for both of them",
+        notes=notes,
+        help="give both features of a pair their angle: `torch.cat((angles, angles), dim=-1)`",
     )
 
 
@@ -94,20 +118,9 @@ def _along(trace: Trace, rotation: Rotation) -> Iterator[Finding]:
     text, beside = text_of(trace, rotation.vector), shape_text(event, rotation.vector.shape)
     along = event.sizes.show(axis.dim)
     wanted = event.sizes.show(time.dim) if time is not None else "the length of the sequence"
-    yield finding(
-        trace,
-        event,
-        counted.span if not counted.span.path else None,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"the positions are counted along `{along}` of {text} {beside}, not along time",
-        tensor=text_of(trace, rotation.table),
-        actual=shape_text(event, rotation.table.shape),
-        labels=label(event.span, f"{text} {beside} is turned here") + call_labels(event),
-        why=_WHY,
-        help=f"count up to `{wanted}`" if time is not None else f"count up to {wanted}",
-    )
+    message = f"the positions are counted along `{along}` of {text} {beside}, not along time"
+    help_ = f"count up to `{wanted}`" if time is not None else f"count up to {wanted}"
+    yield _told(trace, rotation, counted.span, message, why=_WHY, help=help_)
 
 
 def _is_no_time(event: Event, axis: Axis) -> bool:
@@ -126,23 +139,15 @@ def _paired(trace: Trace, rotation: Rotation) -> Iterator[Finding]:
     ours, made = pairs_of_angles(g, rotation) if theirs else ("", None)
     if made is None or not ours or ours == theirs:
         return
-    event = rotation.event
     words = {"neighbours": "neighbouring features", "halves": "features half the width apart"}
-    yield finding(
+    written = "torch.cat((angles, angles), dim=-1)" if theirs == "halves" else "angles.repeat_interleave(2, dim=-1)"
+    yield _told(
         trace,
-        event,
-        made.span if not made.span.path else None,
-        code=RULE.code,
-        name=RULE.name,
-        severity="error",
-        message=f"{words[ours]} get one angle, but {words[theirs]} are turned together",
-        tensor=text_of(trace, rotation.table),
-        actual=shape_text(event, rotation.table.shape),
-        labels=label(event.span, "turned here") + call_labels(event),
+        rotation,
+        made.span,
+        f"{words[ours]} get one angle, but {words[theirs]} are turned together",
         why="a rotation turns two features by one angle; with two different ones it is none, and lengths change",
-        help="repeat the angles as the features are paired: `torch.cat((angles, angles), dim=-1)`"
-        if theirs == "halves"
-        else "repeat the angles as the features are paired: `angles.repeat_interleave(2, dim=-1)`",
+        help=f"repeat the angles as the features are paired: `{written}`",
     )
 
 
