@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.trace import Event, Problem, Trace
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
 from shapedoc.rules.flow import shape_at
@@ -83,24 +83,50 @@ def _functional(trace: Trace, event: Event, problem: Problem, severity: Severity
     operand = event.operand(problem.operands[0]) if problem.operands else None
     if operand is None or len(problem.sizes) < 2:
         return
-    text, actual = text_of(trace, operand), shape_text(event, operand.shape)
-    call = faulty_call(trace, event, (problem.kind,))
-    setting = problem.detail.get("setting", "the size")
-    name = event.short.removesuffix(".forward")
-    yield finding(
+    text, setting = text_of(trace, operand), problem.detail.get("setting", "the size")
+    got, wanted = problem.sizes[:2]
+    yield _told(
         trace,
         event,
-        call.span if call is not None else operand.span,
+        problem,
+        severity,
+        f"`{event.short.removesuffix('.forward')}` takes `{wanted}` ({setting}) and is fed `{got}`",
+        (operand,),
+        call=faulty_call(trace, event, (problem.kind,)),
+        why=f"{setting} says which size the input has there",
+        help=f"give {text} `{wanted}` at that axis",
+    )
+
+
+def _told(
+    trace: Trace,
+    event: Event,
+    problem: Problem,
+    severity: Severity,
+    message: str,
+    operands: tuple[Operand, ...],
+    *,
+    call: Call | None,
+    why: str,
+    help: str,
+) -> Finding:
+    """A finding about the first of the operands; it stands on the call that brought it in, if one did."""
+    texts = [(o, text_of(trace, o), shape_text(event, o.shape)) for o in operands]
+    facts = [lb for o, text, shape in reversed(texts) for lb in label(o.span or event.span, f"{text} is {shape}")]
+    return finding(
+        trace,
+        event,
+        call.span if call is not None else operands[0].span,
         code=RULE.code,
         name=RULE.name,
         severity=severity,
-        message=f"`{name}` takes `{problem.sizes[1]}` ({setting}) and is fed `{problem.sizes[0]}`",
-        tensor=text,
-        actual=actual,
-        labels=label(event.span, f"{text} is {actual}") + made_before(trace, event, operand) + call_labels(event),
-        why=f"{setting} says which size the input has there",
+        message=message,
+        tensor=texts[0][1],
+        actual=texts[0][2],
+        labels=(*facts, *made_before(trace, event, *operands), *call_labels(event)),
+        why=why,
         notes=only_if(problem),
-        help=f"give {text} `{problem.sizes[1]}` at that axis",
+        help=help,
     )
 
 
@@ -116,36 +142,29 @@ def _batch(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
     operand, other, axis, wanted = pair[side], pair[1 - side], axes[side], axes[1 - side]
     if operand is None or other is None or axis is None or wanted is None:
         return
-    text, actual = text_of(trace, operand), shape_text(event, operand.shape)
-    shape = shape_at(event, operand)
+    text = text_of(trace, operand)
     own = axis.dim.const == 1 and weight_made(trace, operand) is not None
-    call = None if own else faulty_call(trace, event, (problem.kind,))
     name = event.short.removesuffix(".forward")
     what = "batch size" if problem.kind == "mismatched-batch" else "length"
-    yield finding(
+    if axis.dim.const == 1:
+        help_ = _expanded(trace, event, problem, side)
+    elif same_size(event, shape_at(event, operand), wanted) is not None:
+        help_ = exchanged(trace, event, operand, 0, 1)
+    else:
+        help_ = f"give {text} the {what} of {text_of(trace, other)}"
+    yield _told(
         trace,
         event,
-        call.span if call is not None else operand.span,
-        code=RULE.code,
-        name=RULE.name,
-        severity=severity,
-        message=f"`{name}` needs one {what}, got {quoted(event, axis)} in `{operand.name}` and "
+        problem,
+        severity,
+        f"`{name}` needs one {what}, got {quoted(event, axis)} in `{operand.name}` and "
         f"{quoted(event, wanted)} in `{other.name}`",
-        tensor=text,
-        actual=actual,
-        labels=label(other.span, f"{text_of(trace, other)} is {shape_text(event, other.shape)}")
-        + label(operand.span, f"{text} is {actual}")
-        + made_before(trace, event, operand, other)
-        + call_labels(event),
+        (operand, other),
+        call=None if own else faulty_call(trace, event, (problem.kind,)),
         why=f"`{name}` pairs every element of one batch with one of the other, and broadcasts nothing"
         if what == "batch size"
         else "every key has a value of its own",
-        notes=only_if(problem),
-        help=_expanded(trace, event, problem, side)
-        if axis.dim.const == 1
-        else exchanged(trace, event, operand, 0, 1)
-        if same_size(event, shape, wanted) is not None
-        else f"give {text} the {what} of {text_of(trace, other)}",
+        help=help_,
     )
 
 

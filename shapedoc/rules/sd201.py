@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.trace import Trace
+from shapedoc.core.trace import Call, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import faulty_call, handed_in
 from shapedoc.rules.elementwise import Meeting, is_layered, shallowest
@@ -53,35 +53,61 @@ def _of_layers(trace: Trace, layered: Layered) -> Finding:
     )
 
 
-def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
-    event, low, high = meeting.event, text_of(trace, meeting.low), text_of(trace, meeting.high)
-    actual, beside = shape_text(event, meeting.low.shape), shape_text(event, meeting.high.shape)
-    call = faulty_call(trace, event, ("elementwise",)) if event.problems else None
-    ours, theirs = quoted(event, meeting.axis), quoted(event, meeting.other)
-    title = f"{low} {actual} is repeated along {high} {beside}: its {ours} lines up with {theirs}"
-    if ours == theirs:
-        title = f"{low} {actual} is repeated along {high} {beside}: its axes line up with other ones"
-    written, expected = one_inserted(trace, meeting)
-    if is_layered(event, meeting.axis, meeting.other):
-        return _layers(trace, meeting, severity)
-    when = meeting.sameness.when if meeting.sameness is not None else ""
+def _told(
+    trace: Trace,
+    meeting: Meeting,
+    severity: Severity,
+    message: str,
+    *,
+    tensor: Operand,
+    call: Call | None,
+    expected: str = "",
+    why: str,
+    note: str,
+    help: str,
+) -> Finding:
+    """A finding about one of the two tensors that meet; it stands on the call that brought it in, if one did."""
+    event, other = meeting.event, meeting.high if tensor is meeting.low else meeting.low
     return finding(
         trace,
         event,
-        call.span if call is not None else meeting.low.span,
+        call.span if call is not None else tensor.span,
         code=RULE.code,
         name=RULE.name,
         severity=severity,
-        message=title,
-        tensor=low,
-        actual=actual,
+        message=message,
+        tensor=text_of(trace, tensor),
+        actual=shape_text(event, tensor.shape),
         expected=expected,
-        labels=label(event.span, f"{high} is {beside}")
-        + made_before(trace, event, meeting.low, meeting.high)
+        labels=label(event.span, f"{text_of(trace, other)} is {shape_text(event, other.shape)}")
+        + made_before(trace, event, tensor, other)
         + call_labels(event),
+        why=why,
+        notes=(note,),
+        help=help,
+    )
+
+
+def _found(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
+    event, low, high = meeting.event, text_of(trace, meeting.low), text_of(trace, meeting.high)
+    actual, beside = shape_text(event, meeting.low.shape), shape_text(event, meeting.high.shape)
+    if is_layered(event, meeting.axis, meeting.other):
+        return _layers(trace, meeting, severity)
+    ours, theirs = quoted(event, meeting.axis), quoted(event, meeting.other)
+    how = f"its {ours} lines up with {theirs}" if ours != theirs else "its axes line up with other ones"
+    written, expected = one_inserted(trace, meeting)
+    when = meeting.sameness.when if meeting.sameness is not None else ""
+    return _told(
+        trace,
+        meeting,
+        severity,
+        f"{low} {actual} is repeated along {high} {beside}: {how}",
+        tensor=meeting.low,
+        call=faulty_call(trace, event, ("elementwise",)) if event.problems else None,
+        expected=expected,
         why="axes meet from the right, whatever they are called: a tensor with fewer axes gets the missing ones in "
         "front",
-        notes=(f"runs only if {when}, and mixes rows then" if when else "runs where the two sizes happen to agree",),
+        note=f"runs only if {when}, and mixes rows then" if when else "runs where the two sizes happen to agree",
         help=written,
     )
 
@@ -93,22 +119,15 @@ def _layers(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
     state, other = (meeting.low, meeting.high) if first else (meeting.high, meeting.low)
     text, beside = text_of(trace, state), text_of(trace, other)
     actual, theirs = shape_text(event, state.shape), shape_text(event, other.shape)
-    call = handed_in(trace, event, state)
-    return finding(
+    return _told(
         trace,
-        event,
-        call.span if call is not None else state.span,
-        code=RULE.code,
-        name=RULE.name,
-        severity=severity,
-        message=f"the layers of the state {text} {actual} line up with the steps of {beside} {theirs}",
-        tensor=text,
-        actual=actual,
-        labels=label(event.span, f"{beside} is {theirs}")
-        + made_before(trace, event, state, other)
-        + call_labels(event),
+        meeting,
+        severity,
+        f"the layers of the state {text} {actual} line up with the steps of {beside} {theirs}",
+        tensor=state,
+        call=handed_in(trace, event, state),
         why="a state holds one vector for every layer; what a step is compared with is the state of the last one",
-        notes=("runs where there is one layer, or as many as steps",),
+        note="runs where there is one layer, or as many as steps",
         help=f"take the last layer: `{text}[-1]`, or the output of the step",
     )
 
