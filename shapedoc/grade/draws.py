@@ -96,15 +96,15 @@ class Recipe:
     def _argument(
         self, argument: Argument, sizes: dict[str, int], rng: np.random.Generator, short: bool
     ) -> Array | int | float:
-        shape = tuple(evaluate(dim, sizes) for dim in argument.dims)
+        shape = tuple(_size_of(dim, sizes) for dim in argument.dims)
         match argument.kind:
             case "number":
                 return sizes.get(argument.name, argument.value)
             case "lengths":
-                return self._lengths(shape, evaluate(argument.bound, sizes), rng, short)
+                return self._lengths(shape, _size_of(argument.bound, sizes), rng, short)
             case "int":
                 low = 0 if argument.pad is None else argument.pad + 1
-                return rng.integers(low, evaluate(argument.bound, sizes), size=shape)
+                return rng.integers(low, _size_of(argument.bound, sizes), size=shape)
             case "float":
                 return np.asarray(rng.normal(size=shape) * self.spread, dtype=self.dtype)
         keep = np.arange(shape[-1]) < self._lengths(shape[:-1], shape[-1], rng, short)[..., None]
@@ -124,6 +124,11 @@ class Recipe:
         if flat.size:
             flat[-1] = special if special is not None else rng.integers(1, max(longest, 2))
         return rng.permutation(flat).reshape(shape)
+
+
+def _size_of(dim: str, sizes: dict[str, int]) -> int:
+    """The number behind a size; most are plain names."""
+    return sizes[dim] if dim in sizes else evaluate(dim, sizes)
 
 
 def sizes_of(value: object, contract: Contract) -> tuple[Mapping[str, int | tuple[int, int]], ...]:

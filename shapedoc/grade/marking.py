@@ -7,7 +7,7 @@ submission, seed and arrays give the same result.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shapedoc.grade.assignment import Assignment, Language
 from shapedoc.grade.draws import generator
@@ -114,7 +114,7 @@ def mark(
     tried = [_tried(library[asked.setting.item.property], asked, heard) for asked in prepared.asked]
     seen = look(source, language) if lint and source is not None else Look(lines=tuple((source or "").splitlines()))
     explained = diagnose(tried, heard, seen) if feedback else {}
-    items = tuple(_item(one, explained.get(one.item.id), seen, language, outcome) for one in tried)
+    items = _once(tuple(_item(one, explained.get(one.item.id), seen, language, outcome) for one in tried), language)
     assignment = prepared.assignment
     return GradedSubmission(
         name=prepared.name,
@@ -221,6 +221,21 @@ def _item(one: Tried, diagnosis: Diagnosis | None, seen: Look, language: Languag
         cases=cases,
         right=one.right,
     )
+
+
+def _once(items: tuple[ItemResult, ...], language: Language) -> tuple[ItemResult, ...]:
+    """The hint for a mistake once, at the first item that a student sees it at; the others point there."""
+    first: dict[str, str] = {}
+    told: list[ItemResult] = []
+    for item in items:
+        shown = item.visibility == "visible" and item.hint_level in ("line", "fix")
+        if item.mistake in first and item.hint:
+            told.append(replace(item, hint=say(language, "fault.same", title=first[item.mistake]), fix=""))
+            continue
+        if shown and item.hint:
+            first[item.mistake] = item.title
+        told.append(item)
+    return tuple(told)
 
 
 def _status(outcome: Outcome, items: Sequence[ItemResult]) -> Status:

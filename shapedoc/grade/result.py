@@ -68,7 +68,8 @@ class ItemResult:
 
     title, says: in the language of the result. reason: one sentence on an item that could not be run. mistake: the
     name of the mistake that was recognised, such as ``mask-after-softmax``, whatever the language; the class page
-    clusters by it. hint: 80 to 160 words with one approach. fix: the step to take, for hint level ``fix`` only.
+    clusters by it. hint: 80 to 160 words with one approach, or where an earlier item has
+    the same mistake, which one. fix: the step to take, for hint level ``fix`` only.
     cases, right: how many inputs were drawn, and how many of them were answered rightly.
     """
 

@@ -187,6 +187,7 @@ class _Known:
         ]
         self.told: dict[tuple[str, int], bool] = {}
         self.totals: dict[tuple[str, int], int] = {}
+        self.taken: dict[str, list[int]] = {}
 
     def best(self, failing: list[Case]) -> Mistake | None:
         """The mistake that explains all of these cases, and most of the others."""
@@ -196,14 +197,17 @@ class _Known:
         oracle = compared[0].oracle
         if any(case.oracle != oracle for case in compared):
             return None
-        fits = [
-            (index, mistake)
-            for index, mistake in enumerate(ORACLES[oracle].mistakes)
-            if all(self._explains(case, index, mistake) for case in compared)
-        ]
+        mistakes = list(enumerate(ORACLES[oracle].mistakes))
+        # One mistake that explains two items is likelier than two.
+        for index in self.taken.get(oracle, []):
+            if all(self._explains(case, *mistakes[index]) for case in compared):
+                return mistakes[index][1]
+        fits = [pair for pair in mistakes if all(self._explains(case, *pair) for case in compared)]
         if not fits:
             return None
-        return max(fits, key=lambda pair: (self._total(oracle, *pair), -pair[0]))[1]
+        best = max(fits, key=lambda pair: (self._total(oracle, *pair), -pair[0]))
+        self.taken.setdefault(oracle, []).append(best[0])
+        return best[1]
 
     def _total(self, oracle: str, index: int, mistake: Mistake) -> int:
         key = (oracle, index)
