@@ -98,6 +98,7 @@ class Watch:
 
     def _follow(self, call: Callable[[], Any]) -> Any:
         __tracebackhide__ = True
+        from shapedoc.runtime.eager import as_written
         from shapedoc.runtime.sites import Failure, Sites
 
         found: list[Recording] = []
@@ -110,7 +111,7 @@ class Watch:
 
         sites = Sites(_paths.__contains__, failed)
         try:
-            with sites:
+            with as_written(), sites:
                 out = call()
         except Exception as problem:
             one = next((r for r in found if r.error is problem), None)

@@ -17,6 +17,7 @@ from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Int, Layer
 from shapedoc.infer.recorder import Arg
 from shapedoc.runtime.composite import inside_einops
+from shapedoc.runtime.eager import as_written
 from shapedoc.runtime.layers import built_module, layer_of
 from shapedoc.runtime.op_names import PASSIVE, is_reflected, name_of, operator_of
 from shapedoc.runtime.places import Place
@@ -292,7 +293,7 @@ def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
 
     torch.nn.Module.__call__, torch.nn.Module.__init__ = called, initialised
     try:
-        with _Mode(recorder):
+        with as_written(), _Mode(recorder):
             yield recorder
     finally:
         torch.nn.Module.__call__, torch.nn.Module.__init__ = call, init

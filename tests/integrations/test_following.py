@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch._dynamo.testing
 from torch import Tensor, nn
 
 import shapedoc
@@ -140,3 +141,31 @@ def test_checked_functions_of_several_files_are_watched_together(
         outer.attend(torch.randn(2, 3, 4), torch.randn(2, 5, 4))
     assert recordings(outer.attend) == 1
     assert recordings(sys.modules["inner_scores"].weights) == 0
+
+
+def test_a_compiled_function_inside_runs_as_written_until_the_signature_is_verified() -> None:
+    counter = torch._dynamo.testing.CompileCounter()
+    torch._dynamo.reset()
+
+    def product(x: Tensor) -> Tensor:
+        return torch.sin(x) @ x.transpose(0, 1)
+
+    inner = torch.compile(product, fullgraph=True, backend=counter)
+
+    @shapedoc.check
+    def double(x: Tensor) -> Tensor:
+        found: Tensor = inner(x)
+        return found * 2
+
+    given = [torch.randn(2, n) for n in (3, 4, 5, 9)]
+    for x in given:
+        torch.testing.assert_close(double(x), product(x) * 2)
+    assert counter.frame_count == 0
+    for x in given * 2:
+        torch.testing.assert_close(double(x), product(x) * 2)
+    ours = counter.frame_count
+    counter.clear()
+    torch._dynamo.reset()
+    for x in given:
+        inner(x)
+    assert ours == counter.frame_count > 0

@@ -67,7 +67,10 @@ class Behaviour:
         lines = [f"{self.name}: {len(self.failures)} of {tried} properties fail"]
         for failure in self.failures:
             lines += ["", *("  " + line for line in str(failure).split("\n"))]
-        return "\n".join([*lines, "", f"  what holds: {', '.join(self.held) or 'nothing'}"])
+        lines += ["", f"  what holds: {', '.join(self.held) or 'nothing'}"]
+        if any(failure.test for failure in self.failures):
+            lines.append("  a regression test of it: print(outcome.test())")
+        return "\n".join(lines)
 
     __repr__ = __str__
 
