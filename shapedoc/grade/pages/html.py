@@ -9,7 +9,7 @@ from shapedoc.grade.messages import say
 from shapedoc.grade.pages.pictures import Drawn, of_item, shape_flow_of
 from shapedoc.grade.pages.shell import bar, code, inline, page, prose, sign
 from shapedoc.grade.pages.text import number, safe
-from shapedoc.grade.pages.told import gap_text, kind_of, points_of, standing
+from shapedoc.grade.pages.told import gap_text, hint_heading, kind_of, points_of, standing
 from shapedoc.grade.result import Evidence, GradedSubmission, ItemResult, LintFinding, Value
 from shapedoc.report.width import shown, shown_width
 
@@ -83,9 +83,9 @@ def _item(place: int, item: ItemResult, result: GradedSubmission, shown: bool) -
     if item.hint or item.fix:
         yield '<aside class="hint">'
         if item.hint:
-            yield f"<h3>{_say(result, 'hint')}</h3><p>{prose(item.hint)}</p>"
+            yield f"<h3>{inline(hint_heading(item, result.language))}</h3><p>{prose(item.hint)}</p>"
         if item.fix:
-            yield f'<div class="step"><h3>{_say(result, "fix")}</h3><p>{prose(item.fix)}</p></div>'
+            yield f'<div class="step"><h3>{_say(result, "fix")}</h3><p class="mono small">{prose(item.fix)}</p></div>'
         yield "</aside>"
     yield "</section>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Iterator
 
 from shapedoc.grade.messages import say
@@ -10,9 +10,14 @@ from shapedoc.grade.pages.text import number, safe, safe_line
 from shapedoc.grade.pages.told import Piece, finding_pieces, pieces, points_of, standing
 from shapedoc.grade.result import GradedSubmission
 from shapedoc.report.colour import PLAIN, Palette
+from shapedoc.report.width import shown_width
 
 __all__ = ["render"]
 
+# A character of Chinese, or a run of others, with the marks after it that must not start a line, and the space.
+_CHINESE = "\u2e80-\u9fff\uff00-\uffef"
+_CLOSING = "\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f\u201d"
+_WORD = re.compile(rf"(?:[{_CHINESE}]|[^\s{_CHINESE}]+)[{_CLOSING}]*\s*|\s+")
 _SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "not_run": "-"}
 
 
@@ -67,4 +72,15 @@ def _laid(piece: Piece, palette: Palette, width: int) -> Iterator[str]:
             yield f"    {palette.paint(palette.gutter, '|')} {line}".rstrip()
     else:
         for line in safe(piece.text).split("\n"):
-            yield from textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="  ") or [""]
+            yield from (f"  {part}".rstrip() for part in _wrapped(line, width - 2))
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Lines of at most so many columns where words allow it; Chinese may break between any two characters."""
+    line = ""
+    for word in _WORD.findall(text):
+        if line and shown_width(line + word.rstrip()) > width:
+            yield line.rstrip()
+            line = ""
+        line += word if line else word.lstrip()
+    yield line.rstrip()

@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shapedoc.grade.assignment import Language
-from shapedoc.grade.messages import say
+from shapedoc.grade.messages import catalogue, say
 from shapedoc.grade.pages.text import safe
 from shapedoc.grade.result import GradedSubmission, ItemResult, LintFinding, Status, Value
 
-__all__ = ["Piece", "described", "finding_pieces", "gap_text", "kind_of", "pieces", "points_of", "standing"]
+__all__ = [
+    "Piece",
+    "described",
+    "finding_pieces",
+    "gap_text",
+    "hint_heading",
+    "kind_of",
+    "pieces",
+    "points_of",
+    "standing",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +58,15 @@ def pieces(item: ItemResult, language: Language, *, published: bool = False) -> 
         if evidence.line is not None:
             yield Piece(say(language, "report.line", line=evidence.line), evidence.source, code=True)
     if item.hint:
-        yield Piece(say(language, "report.hint"), item.hint)
+        yield Piece(hint_heading(item, language), item.hint)
     if item.fix:
         yield Piece(say(language, "report.fix"), item.fix)
+
+
+def hint_heading(item: ItemResult, language: Language) -> str:
+    """What stands over a hint: the name of the mistake as well, where one was recognised."""
+    title = catalogue(language).get(f"mistake.{item.mistake}.title")
+    return say(language, "report.hint_of", title=title) if title else say(language, "report.hint")
 
 
 def finding_pieces(finding: LintFinding, language: Language) -> Iterator[Piece]:

@@ -27,7 +27,7 @@ def test_the_same_mistake_is_told_once_with_everybody_who_made_it() -> None:
     page = class_page.render([*others, alone], ["a.html", "b.html", "c.html", "d.html"], "en")
     clusters = page.split('<div class="cluster">')[1:]
     names = [re.findall(r"<h3>(.*?)</h3>", cluster)[0] for cluster in clusters]
-    assert names == ["mask-after-softmax", "secret-mistake", "only-one"]
+    assert names == ["The mask is applied after the softmax", "secret-mistake", "only-one"]
     assert re.findall(r'<a href="(.*?)">(.*?)</a>', clusters[0].split("</div>")[1]) == [
         ("a.html", "s0.py"),
         ("b.html", "s1.py"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from shapedoc.grade.pages import terminal
 from shapedoc.grade.result import GradedSubmission
 from shapedoc.report.colour import COLOURED
+from shapedoc.report.width import shown_width
 from tests.grade.samples import FAILED, hostile_results
 
 
@@ -41,7 +42,7 @@ Further points, for what is not shown here: 2
   largest difference: 0.21
   line 14
     |     return torch.softmax(scores, dim=-1) * mask
-  Hint
+  Hint: The mask is applied after the softmax
   Move the mask.
   One step to take
   scores.masked_fill(~mask, float('-inf')).softmax(dim=-1)
@@ -59,6 +60,19 @@ What the linter sees in your code
     | torch.softmax(scores.masked_fill(~mask, float('-inf')), dim=-1)
   More on this rule: shapedoc explain SD404"""
     )
+
+
+def test_prose_is_wrapped_by_columns_in_both_languages() -> None:
+    for text in ("word " * 60, "注意力权重\uff0c之和 is 1。" * 12, "a" * 300):
+        item = replace(FAILED.items[1], hint=text)
+        lines = list(terminal.render(replace(FAILED, items=(item,)), width=60))
+        start = next(i for i, line in enumerate(lines) if line.startswith("  Hint")) + 1
+        wrapped = lines[start : lines.index("  One step to take")]
+        assert "".join("".join(wrapped).split()) == "".join(text.split())
+        if "a" * 300 not in text:
+            assert len(wrapped) > 4
+            assert all(shown_width(line) <= 60 for line in wrapped)
+            assert not any(line.strip().startswith(("\uff0c", "。")) for line in wrapped)
 
 
 def test_colours_are_the_palettes() -> None:
