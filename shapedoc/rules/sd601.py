@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
@@ -23,7 +24,7 @@ _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    best: dict[Span, Finding] = {}
+    best: dict[Span, tuple[Event, Finding]] = {}
     for event in sorted((e for e in trace.events if e.problems), key=lambda e: (not _is_named(e), len(e.calls))):
         for problem in event.problems:
             if problem.kind != "scrambled-view":
@@ -32,9 +33,45 @@ def check(trace: Trace) -> Iterator[Finding]:
             if found is None:
                 continue
             before = best.get(event.span)
-            if before is None or _GRAVITY[found.severity] > _GRAVITY[before.severity]:
-                best[event.span] = found
-    yield from best.values()
+            if before is None or _GRAVITY[found.severity] > _GRAVITY[before[1].severity]:
+                best[event.span] = event, found
+    yield from _first(trace, list(best.values()))
+
+
+def _first(trace: Trace, scrambles: list[tuple[Event, Finding]]) -> Iterator[Finding]:
+    """What is scrambled first; what the same function scrambles again afterwards is told with it."""
+    scrambles.sort(key=lambda s: s[0].index)
+    again: dict[int, list[int]] = {}
+    followed: dict[int, int] = {}
+    for event, found in scrambles:
+        root = _scrambled_before(trace, event, [e for e, f in scrambles if f.severity == "error" and e is not event])
+        if root is None or found.severity != "error":
+            continue
+        followed[event.index] = followed.get(root.index, root.index)
+        again.setdefault(followed[event.index], []).append(event.span.line)
+    for event, found in scrambles:
+        lines = sorted(set(again.get(event.index, ())) - {event.span.line})
+        if event.index not in followed:
+            yield replace(found, notes=(*found.notes, _told(lines))) if lines else found
+
+
+def _scrambled_before(trace: Trace, event: Event, others: list[Event]) -> Event | None:
+    """The scrambled tensor that this one was made of, in the same call of one function."""
+    g = graph(trace)
+    indices = {e.index: e for e in others if e.index < event.index and _is_above(e, event)}
+    source = g.main_source(event) if indices else None
+    behind = g.back(source, lambda e: e.index not in indices) if source is not None else ()
+    return next((indices[e.index] for e in behind if e.index in indices), None)
+
+
+def _is_above(first: Event, event: Event) -> bool:
+    """Whether one event stands above another in the text of one function, and happens in the same call of it."""
+    return first.function == event.function and first.calls == event.calls and first.span.line < event.span.line
+
+
+def _told(lines: list[int]) -> str:
+    shown = ", ".join(str(n) for n in lines)
+    return f"what is made of it is cut anew on line{'s' if len(lines) > 1 else ''} {shown}: right this one first"
 
 
 def _is_named(event: Event) -> bool:
@@ -133,13 +170,14 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
     """The transpose that is missing, after a view that keeps the order or before it, and the shape that is meant."""
     receiver = f"({text})" if any(c in text for c in " +*/@") else text
     numpy = event.op.startswith("numpy")
-    for i, j in _pairs(len(after.axes)):
-        wanted = _exchanged(after.axes, i, j)
+    for order in _orders(len(after.axes)):
+        wanted = tuple(after.axes[i] for i in order)
         if regroup(sizes, before.axes, wanted).broken is None:
+            turned = _turned(order, numpy)
             if [a.dim for a in wanted] == [a.dim for a in before.axes]:
-                return f"{receiver}{_turn(i, j, len(after.axes), numpy)}", sizes.show_shape(after)
+                return f"{receiver}{turned}", sizes.show_shape(after)
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
-            return f"{receiver}.{event.short}({parts}){_turn(i, j, len(wanted), numpy)}", f"({parts})"
+            return f"{receiver}.{event.short}({parts}){turned}", f"({parts})"
     for i, j in _pairs(len(before.axes)):
         wanted = _exchanged(before.axes, i, j)
         if regroup(sizes, wanted, after.axes).broken is None:
@@ -147,6 +185,32 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
             return f"{receiver}{turned}.reshape(...), so that the joined axes are neighbours", f"({parts})"
     return "move the axes with `permute` first, so that those which are joined or split stand side by side", ""
+
+
+def _orders(rank: int) -> Iterator[tuple[int, ...]]:
+    """Orders of axes, the likeliest first: two neighbours exchanged, one axis moved past others, two exchanged.
+
+    What is moved past leaves the others in their order, so that ``H, W`` of one axis ``H*W`` do not become ``W, H``.
+    """
+    pairs = _pairs(rank)
+    for i, j in pairs:
+        for source, target in ((i, j), (j, i)) if j > i + 1 else ((i, j),):
+            order = [k for k in range(rank) if k != source]
+            order.insert(target, source)
+            yield tuple(order)
+    for i, j in pairs:
+        order = list(range(rank))
+        order[i], order[j] = j, i
+        yield tuple(order)
+
+
+def _turned(order: tuple[int, ...], numpy: bool) -> str:
+    """How axes that were laid out in this order are brought back."""
+    moved = [i for i, k in enumerate(order) if i != k]
+    back = tuple(order.index(i) for i in range(len(order)))
+    if len(moved) == 2:
+        return _turn(moved[0], moved[1], len(order), numpy)
+    return f".{'transpose' if numpy else 'permute'}({', '.join(map(str, back))})"
 
 
 def _pairs(rank: int) -> list[tuple[int, int]]:

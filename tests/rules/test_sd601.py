@@ -126,6 +126,28 @@ def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], *CODES) == []
 
 
+AGAIN = """
+class Windows(nn.Module):
+    def __init__(self, d, c):
+        super().__init__()
+        self.c = c
+        self.conv = nn.Conv2d(d, c, 3, padding=1)
+
+    def forward(self, x, H, W):
+        B, N, d = x.shape
+        image = x.reshape(B, d, H, W)
+        image = self.conv(image)
+        return image.view(B, H * W, self.c)
+"""
+
+
+def test_what_is_cut_anew_after_it_is_told_with_the_first() -> None:
+    assert [f.line for f in found(HEAD + AGAIN, *CODES)] == [15]
+    text = full_text(HEAD + AGAIN, CODES[0])
+    assert "what is made of it is cut anew on line 17: right this one first" in text
+    assert "x.reshape(B, H, W, d).permute(0, 3, 1, 2)" in text
+
+
 def test_the_message() -> None:
     assert full_text(HEAD + WRONG["heads split by a view"], CODES[0]) + "\n" == MESSAGE
 
