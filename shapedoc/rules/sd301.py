@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import NoneValue
+from shapedoc.rules.attention import LINEAR
 from shapedoc.rules.cells import Cell, sources
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
@@ -14,7 +15,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.timing import Attention, attentions, decoder_claims, joins, place_of, query_text, step_of
 from shapedoc.rules.wording import call_labels, finding, label
 
-__all__ = ["RULE", "is_after_only"]
+__all__ = ["RULE", "is_after_only", "is_read_out"]
 
 _ZEROS = names("zeros new_zeros zeros_like")
 
@@ -25,7 +26,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         cell = attention.after
         if cell is None or attention.score.form != "additive":
             continue
-        if not is_after_only(g, attention, cell) and not _is_read_out(trace, g, attention, cell):
+        if not is_after_only(g, attention, cell) and not is_read_out(trace, g, attention, cell):
             continue
         said = decoder_claims(trace, cell)
         if "bahdanau" in said and "luong" not in said:
@@ -46,7 +47,7 @@ def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
     return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind == "input")
 
 
-def _is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:
+def is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:
     """Whether the context is joined with the very state that asked for it, and the first step gets a context of zeros.
 
     A loop that makes the context of the next step at its end has made the first one before it, from the first state.
@@ -56,6 +57,7 @@ def _is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bo
         return False
     first = next((e for e in trace.events if e.op == cell.event.op and e.span == cell.event.span), None)
     made = g.producer(first.value("input")) if first is not None else None
+    made = g.origin(made, SHAPING | LINEAR) if made is not None else None
     if made is None or made.short not in ("cat", "concat"):
         return False
     parts = (g.producer(o.value) for o in tensor_operands(made))

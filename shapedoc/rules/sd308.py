@@ -9,7 +9,7 @@ from shapedoc.core.trace import Trace
 from shapedoc.rules.cells import Cell, overlap
 from shapedoc.rules.flow import graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd301 import is_after_only
+from shapedoc.rules.sd301 import is_after_only, is_read_out
 from shapedoc.rules.timing import Attention, attentions, decoder_claims, place_of, query_text
 from shapedoc.rules.wording import call_labels, finding, label
 
@@ -21,8 +21,9 @@ def check(trace: Trace) -> Iterator[Finding]:
     for attention in attentions(trace):
         form = attention.score.form
         cell = attention.after
-        if form == "additive" and cell is not None and is_after_only(g, attention, cell):
-            if "bahdanau" not in decoder_claims(trace, cell):
+        if form == "additive" and cell is not None:
+            late = is_after_only(g, attention, cell) or is_read_out(trace, g, attention, cell)
+            if late and "bahdanau" not in decoder_claims(trace, cell):
                 yield _found(trace, attention, cell, "additive", "s_t", "Bahdanau's score with Luong's timing")
         elif form == "multiplicative":
             fed = next((c for c in attention.fed if overlap(attention.query, c.hidden)), None)
@@ -59,7 +60,8 @@ RULE = Rule(
     severity="note",
     summary="One paper's score with the other's timing.",
     what="Notes, where no claim is contradicted, additive attention that queries the state after the step and feeds no "
-    "cell, and multiplicative attention that queries the state before the step and feeds the cell.",
+    "cell, or is read out together with that state, and multiplicative attention that queries the state before the "
+    "step and feeds the cell.",
     why="Both work and both are published (OpenNMT's mlp attention, Listen, Attend and Spell). Results are comparable "
     "to neither paper's.",
     instead="Nothing, if it is meant.",

@@ -330,6 +330,16 @@ def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], "SD301", "SD302") == []
 
 
+@pytest.mark.parametrize("joined", ["torch.cat([x[t], seen], 1)", "self.join(torch.cat([x[t], seen], 1))"])
+def test_a_mixture_that_says_nothing_else_is_a_note(joined: str) -> None:
+    key = "Bahdanau whose first context is zeros, read out with the state that asked"
+    text = WRONG[key].replace("    # Bahdanau et al. (2015)\n", "").replace("SD301", "note SD308")
+    text = text.replace("torch.cat([x[t], seen], 1)", joined).replace(
+        "self.w,", "self.join = nn.Linear(e + h, e + h)\n        self.w,"
+    )
+    assert found(HEAD + text, "SD301", "SD302", "SD308") == expected(HEAD + text) != []
+
+
 def test_the_message() -> None:
     assert full_text(HEAD + WRONG["Luong before the cell"], "SD301", "SD302") + "\n" == MESSAGE
 
