@@ -21,9 +21,10 @@ _FOLDER = Path(__file__).parent / "solutions"
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A wrong solution. names: the mistakes that a first hint may name; name: of the mutant."""
+    """A wrong solution. names: the mistakes that a first hint may name; solution: the right one that was changed."""
 
     name: str
+    solution: str
     assignment: str
     names: frozenset[str]
     source: str
@@ -228,4 +229,4 @@ def mutants(assignment: str) -> Iterator[Mutant]:
         for number, operator in enumerate(_OPERATORS[assignment]):
             for place, changed in enumerate(operator.apply(source)):
                 names = frozenset(operator.names.split())
-                yield Mutant(f"{solution}-{number}-{place}-{min(names)}", assignment, names, changed)
+                yield Mutant(f"{solution}-{number}-{place}-{min(names)}", solution, assignment, names, changed)
