@@ -45,6 +45,7 @@ _FAULT = 2
     metavar="ZIP",
     help="Write the autograder of ASSIGNMENT for Gradescope; nothing is marked.",
 )
+@click.option("--new", type=click.Path(path_type=Path), metavar="NAME", help="Begin an assignment of your own.")
 @click.option("--published", is_flag=True, help="Tell students what waits for publication.")
 @click.option("--allow-unsandboxed", is_flag=True, help="Run submissions even where the kernel cannot confine them.")
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:PORT or tls://HOST:PORT.")
@@ -64,6 +65,7 @@ def command(
     exports: tuple[str, ...],
     roster: Path | None,
     autograder: Path | None,
+    new: Path | None,
     published: bool,
     allow_unsandboxed: bool,
     scheduler: str | None,
@@ -82,6 +84,8 @@ def command(
     _need_packages()
     from shapedoc.grade.assignment import shipped
 
+    if new is not None:
+        return _begin(new)
     if assignment is None:
         raise click.UsageError(f"which assignment? A folder with an assignment.toml, or one of {', '.join(shipped())}")
     if autograder is not None:
@@ -113,6 +117,20 @@ def command(
     if run.unlucky:
         return _FAULT
     return int(any(result.status != "passed" for result in run.results))
+
+
+def _begin(folder: Path) -> int:
+    from shapedoc.grade.assignment import AssignmentError
+    from shapedoc.grade.scaffold import new_assignment
+
+    try:
+        written = new_assignment(folder)
+    except AssignmentError as problem:
+        raise click.UsageError(str(problem)) from None
+    for path in written:
+        click.echo(path)
+    click.echo(f"try it: shapedoc grade {folder} {folder}/reference.py")
+    return 0
 
 
 def _need_packages() -> None:

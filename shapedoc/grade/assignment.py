@@ -16,6 +16,7 @@ __all__ = [
     "AssignmentError",
     "HintLevel",
     "Language",
+    "OwnMistake",
     "RubricItem",
     "Visibility",
     "folder_of",
@@ -62,13 +63,28 @@ class RubricItem:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnMistake:
+    """A mistake that the assignment explains itself: a function of the reference module computes it.
+
+    name: of that function. function: the target whose results it is compared with.
+    """
+
+    name: str
+    function: str
+    title: Mapping[Language, str]
+    hint: Mapping[Language, str]
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Assignment:
     """What is asked, and how it is marked.
 
     targets: the functions and classes that a submission must define, each with its parameters' names. framework: what
     the arrays are that they get, ``torch``, ``numpy``, or ``either`` (the submission's imports decide).
     time_s, memory_bytes: limits of one submission. reference: the source text of the reference module.
-    settings: the tables of the TOML file that properties share, such as ``[training]``.
+    settings: the tables of the TOML file that properties share, such as ``[training]``. mistakes: those that it
+    explains itself, by name.
     digest: of both files; a journal made with other files is not resumed. toml: the text of the TOML file.
     """
 
@@ -82,6 +98,7 @@ class Assignment:
     time_s: float = 20.0
     memory_bytes: int = 4 << 30
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    mistakes: Mapping[str, OwnMistake] = field(default_factory=dict)
     digest: str = ""
     toml: str = ""
 
@@ -149,6 +166,7 @@ def _assignment(table: _Table, reference: str, digest: str) -> Assignment:
         reference=reference,
         time_s=limits.number("time_s", 20.0),
         memory_bytes=int(limits.number("memory_mb", 4096.0) * (1 << 20)),
+        mistakes=_mistakes(table),
         settings=table.rest(),
         digest=digest,
     )
@@ -175,6 +193,27 @@ def _targets(table: _Table) -> dict[str, tuple[str, ...]]:
         if not isinstance(parameters, list) or not all(isinstance(p, str) and p.isidentifier() for p in parameters):
             table.fail(f"targets.{name}", "must be the list of its parameters' names")
     return {name: tuple(parameters) for name, parameters in given.items()}
+
+
+def _mistakes(table: _Table) -> dict[str, OwnMistake]:
+    given, targets = table.table("mistakes"), _targets(table)
+    made = {}
+    for name in given.take():
+        one = given.table(name)
+        mistake = OwnMistake(
+            name,
+            one.string("function"),
+            one.words("title"),
+            one.words("hint"),
+            one.string("fix") if "fix" in one else "",
+        )
+        if not name.isidentifier():
+            one.fail("name", "must be that of a function of the reference module")
+        if mistake.function not in targets:
+            one.fail("`function`", f"is {mistake.function!r}; `[targets]` has {', '.join(targets)}")
+        one.done()
+        made[name] = mistake
+    return made
 
 
 def _item(table: _Table) -> RubricItem:
@@ -205,6 +244,10 @@ class _Table:
         """Raise, with the place."""
         place = f"{self.where}: {key}" if self.where else key
         raise AssignmentError(f"{self.file}: {place} {problem}")
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the key is there."""
+        return key in self.values
 
     def raw(self, key: str, default: object = None) -> object:
         """The value as it stands."""

@@ -174,6 +174,8 @@ def _reference_done(prepared: Prepared, heard: Heard) -> None:
         ended = heard.reference.message or heard.reference.status if heard.reference is not None else "was not run"
         raise ReferenceFailed(f"{prepared.assignment.name}: the reference module: {ended}")
     for step in prepared.reference.steps:
+        if "/mistake/" in step.id:
+            continue
         reply = heard.reference.replies.get(step.id)
         if reply is None or reply.status != "ok":
             why = f"raises {reply.raised.type}: {reply.raised.message}" if reply and reply.raised else "gives nothing"
@@ -202,8 +204,14 @@ def _item(one: Tried, diagnosis: Diagnosis | None, seen: Look, language: Languag
     if smallest is not None:
         reason = say(language, "fault.not_reached", why=_message(outcome, language)) if status == "not_run" else ""
         if diagnosis is not None and smallest[1].kind != "not_run":
-            evidence = evidence_of(*smallest, diagnosis, seen, language)
+            own = one.asked.setting.assignment.mistakes.get(diagnosis.mistake)
+            what = one.asked.setting.assignment.text(own.title, language) if own else ""
+            evidence = evidence_of(*smallest, diagnosis, seen, language, what)
     mistake = diagnosis.mistake if diagnosis is not None else ""
+    own = one.asked.setting.assignment.mistakes.get(mistake)
+    explained = (hint_of(mistake, language), fix_of(mistake, language))
+    if own is not None:
+        explained = (one.asked.setting.assignment.text(own.hint, language), own.fix)
     return ItemResult(
         id=item.id,
         title=one.asked.setting.assignment.text(item.title, language),
@@ -215,8 +223,8 @@ def _item(one: Tried, diagnosis: Diagnosis | None, seen: Look, language: Languag
         hint_level=item.hint,
         reason=reason,
         evidence=evidence,
-        hint=hint_of(mistake, language) if mistake else "",
-        fix=fix_of(mistake, language) if mistake else "",
+        hint=explained[0],
+        fix=explained[1],
         mistake=mistake,
         cases=cases,
         right=one.right,

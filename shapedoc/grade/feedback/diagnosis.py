@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shapedoc.grade.comparing import close, tolerance_of
+from shapedoc.grade.draws import Array
 from shapedoc.grade.feedback.findings import Look
 from shapedoc.grade.oracles import ORACLES, Mistake
 from shapedoc.grade.properties.property import Case, Fault, Heard
@@ -126,6 +127,7 @@ _BY_EXCEPTION: Mapping[str, str] = {
 def diagnose(tried: Sequence[Tried], heard: Heard, seen: Look) -> dict[str, Diagnosis]:
     """The mistake of every failing item, by the item's id.
 
+    Mistakes that the assignment explains itself come first, in its order, and then those of the library:
     A wrong computation of the oracle is taken where it gives the submission's numbers in every failing case of the
     item; of several, the one that also gives them in the most cases of the other items.
     """
@@ -141,8 +143,8 @@ def diagnose(tried: Sequence[Tried], heard: Heard, seen: Look) -> dict[str, Diag
 
 def _one(failing: list[tuple[Case, Fault]], shared: _Known, seen: Look) -> Diagnosis:
     fault = failing[0][1]
-    if not fault.kind.startswith("gradient") and (model := shared.best([case for case, _ in failing])):
-        return Diagnosis(model.name, _line(model.name, model.code, seen))
+    if not fault.kind.startswith("gradient") and (found := shared.best([case for case, _ in failing])):
+        return Diagnosis(found[0], _line(*found, seen))
     if mistake := next((f.values["mistake"] for _, f in failing if "mistake" in f.values), None):
         return Diagnosis(str(mistake), fault.line or _line(str(mistake), "", seen))
     if fault.kind in ("raised", "raised_at"):
@@ -189,10 +191,33 @@ class _Known:
         self.totals: dict[tuple[str, int], int] = {}
         self.taken: dict[str, list[int]] = {}
 
-    def best(self, failing: list[Case]) -> Mistake | None:
-        """The mistake that explains all of these cases, and most of the others."""
-        compared = [case for case in failing if case.oracle and case.drawn is not None and self._arrays(case)]
+    def best(self, failing: list[Case]) -> tuple[str, str] | None:
+        """The mistake that explains all of these cases, and most of the others: its name, and the linter's rule."""
+        compared = [case for case in failing if case.drawn is not None and self._arrays(case)]
         if not compared or len(compared) < len(failing):
+            return None
+        return self._own(compared) or self._of_oracle(compared)
+
+    def _own(self, compared: list[Case]) -> tuple[str, str] | None:
+        """A mistake that the reference module computes."""
+        if self.heard.reference is None:
+            return None
+        names = [step.split("/mistake/")[1] for step in self.heard.reference.replies if "/mistake/" in step]
+        for name in dict.fromkeys(names):
+            if all(self._own_explains(case, name) for case in compared):
+                return name, ""
+        return None
+
+    def _own_explains(self, case: Case, name: str) -> bool:
+        assert self.heard.reference is not None
+        reply, right = self.heard.reference.replies.get(f"{case.main}/mistake/{name}"), self.heard.right(case)
+        if reply is None or reply.status != "ok" or right is None:
+            return False
+        return self._same(case, reply.arrays, right)
+
+    def _of_oracle(self, compared: list[Case]) -> tuple[str, str] | None:
+        """A mistake of the library."""
+        if not compared[0].oracle:
             return None
         oracle = compared[0].oracle
         if any(case.oracle != oracle for case in compared):
@@ -201,13 +226,13 @@ class _Known:
         # One mistake that explains two items is likelier than two.
         for index in self.taken.get(oracle, []):
             if all(self._explains(case, *mistakes[index]) for case in compared):
-                return mistakes[index][1]
+                return mistakes[index][1].name, mistakes[index][1].code
         fits = [pair for pair in mistakes if all(self._explains(case, *pair) for case in compared)]
         if not fits:
             return None
         best = max(fits, key=lambda pair: (self._total(oracle, *pair), -pair[0]))
         self.taken.setdefault(oracle, []).append(best[0])
-        return best[1]
+        return best[1].name, best[1].code
 
     def _total(self, oracle: str, index: int, mistake: Mistake) -> int:
         key = (oracle, index)
@@ -234,15 +259,20 @@ class _Known:
                 wrong = mistake.compute(case.drawn.inputs)
         except ValueError:
             return False
-        got = self.heard.reply(case.main).arrays
         right = self.heard.right(case)
-        if len(got) < len(wrong) or right is None:
+        return right is not None and self._same(case, tuple(np.asarray(one) for one in wrong), right)
+
+    def _same(self, case: Case, wrong: tuple[Array, ...], right: tuple[Array, ...]) -> bool:
+        """Whether the submission gave these numbers, and they are not the right ones."""
+        assert case.drawn is not None
+        got = self.heard.reply(case.main).arrays
+        if len(got) < len(wrong):
             return False
         dtype = next((v.dtype.name for v in map(np.asarray, case.drawn.inputs.values()) if v.dtype.kind == "f"), "")
         tolerance = tolerance_of(dtype)
-        if all(close(np.asarray(one), truth, tolerance) for one, truth in zip(wrong, right, strict=False)):
+        if all(close(one, truth, tolerance) for one, truth in zip(wrong, right, strict=False)):
             return False
-        return all(close(one, np.asarray(other), tolerance) for one, other in zip(got, wrong, strict=False))
+        return all(close(one, other, tolerance) for one, other in zip(got, wrong, strict=False))
 
 
 def _carried(tried: Sequence[Tried], found: dict[str, Diagnosis]) -> dict[str, Diagnosis]:

@@ -27,11 +27,13 @@ def _safe(fault: Fault) -> dict[str, object]:
     return {"": "", **fault.values}
 
 
-def evidence_of(case: Case, fault: Fault, diagnosis: Diagnosis, seen: Look, language: Language) -> Evidence:
-    """The input, the output beside the right one, the gap and the line."""
+def evidence_of(
+    case: Case, fault: Fault, diagnosis: Diagnosis, seen: Look, language: Language, title: str = ""
+) -> Evidence:
+    """The input, the output beside the right one, the gap and the line. title: of a mistake of the assignment's own."""
     says = fault_in_words(fault, language)
     line = fault.line or diagnosis.line
-    what = title_of(diagnosis.mistake, language)
+    what = title or title_of(diagnosis.mistake, language)
     if diagnosis.line is not None and fault.line is None and what:
         says = say(language, "fault.with_line", says=says, what=what, line=diagnosis.line)
     inputs = case.drawn.inputs if case.drawn is not None else {}

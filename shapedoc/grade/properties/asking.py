@@ -154,6 +154,11 @@ class FunctionProperty:
         oracle = str(setting.parameters.get("expected", "reference"))
         known = ORACLES.get(oracle)
         call = Call(name, function, kwargs=dict(drawn.inputs), framework=setting.framework)
+        wrong = tuple(
+            Call(f"{name}/mistake/{mistake.name}", mistake.name, kwargs=dict(drawn.inputs), framework=setting.framework)
+            for mistake in setting.assignment.mistakes.values()
+            if mistake.function == function
+        )
         return Case(
             name,
             (call,),
@@ -163,6 +168,7 @@ class FunctionProperty:
             known.right(drawn.inputs) if known else None,
             oracle if known else "",
             tuple(result.name for result in recipe.contract.results),
+            {"reference": wrong},
         )
 
     def judge(self, setting: Setting, case: Case, heard: Heard) -> Fault | None:
