@@ -58,6 +58,9 @@ def test_a_mistake_differs_from_what_is_right(assignment: str, name: str) -> Non
     elsewhere = {"empty-row-nan", "empty-row-uniform", "softmax-overflows", "heads-do-not-divide"}
     if name == "steps":
         elsewhere |= {"softmax-over-queries", "mask-along-queries", "softmax-over-everything"}
+    if name == "heads":
+        # These run only where sizes are equal that this draw keeps apart; elsewhere they raise.
+        elsewhere |= {"projection-missing", "weight-transposed", "values-of-the-query"}
     for mistake in oracle.mistakes:
         assert mistake.name in elsewhere or any(_wrong(oracle, mistake.name, one) for one in inputs), mistake.name
 
