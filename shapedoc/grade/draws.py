@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +47,10 @@ class Drawn:
         return np.asarray(self.inputs[name])
 
 
+# Every case of every submission reads the contract of its item.
+_parsed = lru_cache(256)(parse)
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How the inputs of a function are drawn.
@@ -68,7 +73,7 @@ class Recipe:
         if not isinstance(contract, str):
             raise DrawError('needs `contract`, such as "query: B d, keys: B T d -> scores: B T"')
         try:
-            read = parse(contract)
+            read = _parsed(contract)
         except ContractError as problem:
             raise DrawError(f"`contract`: {problem}") from None
         if lengths not in _LENGTHS:

@@ -41,7 +41,7 @@ def main(control: int) -> None:
 
 class _Server:
     def __init__(self, control: socket.socket, settings: dict[str, Any]) -> None:
-        from shapedoc.grade.jail import landlock, limits, namespaces
+        from shapedoc.grade.jail import landlock, limits, namespaces, warm
         from shapedoc.grade.jail.visible import allowed_paths
 
         self._control = control
@@ -61,6 +61,7 @@ class _Server:
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
         self._poll.register(control, select.POLLIN)
         self._poll.register(self._woken, select.POLLIN)
+        self._settle = warm.settled()
         # Nothing that exists now is ever collected in a child, whose pages stay shared.
         gc.collect()
         gc.freeze()
@@ -133,16 +134,22 @@ class _Server:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            _enter(parent, job, descriptors, self._rules, self._sandboxed)
+            _enter(parent, job, descriptors, self._rules, self._settle)
         except BaseException:
             os.write(2, traceback.format_exc()[-2000:].encode())
             os._exit(SETUP_FAILED)
         os._exit(0)
 
 
-def _enter(parent: int, job: dict[str, Any], descriptors: list[int], rules: int | None, sandboxed: bool) -> None:
+def _enter(
+    parent: int,
+    job: dict[str, Any],
+    descriptors: list[int],
+    rules: int | None,
+    settle: Callable[[], None],
+) -> None:
     """Give everything up, in the order in which it can be given up, then carry out the plan."""
-    from shapedoc.grade.jail import child, landlock, limits, seccomp, warm, wire
+    from shapedoc.grade.jail import child, landlock, limits, seccomp, wire
 
     os.setsid()
     plan = _whole(descriptors[_PLAN])
@@ -158,9 +165,8 @@ def _enter(parent: int, job: dict[str, Any], descriptors: list[int], rules: int 
     limits.die_with(parent)
     source, steps = wire.decode_plan(plan)
     del plan
-    warm.settle()
-    if sandboxed:
-        assert kept is not None
+    settle()
+    if kept is not None:
         landlock.restrict(kept)
         os.close(kept)
         seccomp.confine(os.getpid())

@@ -13,10 +13,11 @@ import random
 import stat
 import sys
 import sysconfig
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["NOBODY", "reachable", "settle", "up"]
+__all__ = ["NOBODY", "reachable", "settled", "up"]
 
 _USUAL = (
     "abc", "argparse", "ast", "bisect", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses",
@@ -89,16 +90,24 @@ def _load(name: str) -> None:
         importlib.import_module(name)
 
 
-def settle() -> None:
-    """In a child: what of the server's own state a submission shall not stumble over."""
+def settled() -> Callable[[], None]:
+    """What a child does to the server's own state, so that no submission stumbles over it.
+
+    All that can be found out is found out now: to look at every module in a child copies a page of memory for each.
+    """
     from shapedoc.grade.jail import imports
 
-    sys.argv = ["submission.py"]
-    for name in list(sys.modules):
-        if name == "__main__" or name.partition(".")[0] == "shapedoc":
-            sys.modules.pop(name)
-    sys.path[:] = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix, sys.exec_prefix))]
-    imports.install()
+    own = [name for name in sys.modules if name == "__main__" or name.partition(".")[0] == "shapedoc"]
+    paths = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix, sys.exec_prefix))]
+
+    def settle() -> None:
+        sys.argv = ["submission.py"]
+        for name in own:
+            del sys.modules[name]
+        sys.path[:] = paths
+        imports.install()
+
+    return settle
 
 
 def _exercise() -> None:
