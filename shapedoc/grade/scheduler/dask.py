@@ -81,7 +81,7 @@ def _answers(
         threads = _ready(client)
         waiting = deque(_Chunk(tuple(pending[at : at + _CHUNK])) for at in range(0, len(pending), _CHUNK))
         running: dict[Any, _Chunk] = {}
-        completed = as_completed([], raise_errors=False)
+        completed = as_completed([], loop=client.loop, raise_errors=False)
         while waiting or running:
             while waiting and len(running) < _AHEAD * threads:
                 chunk = waiting.popleft()
