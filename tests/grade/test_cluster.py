@@ -162,7 +162,7 @@ def test_a_scheduler_that_dies_is_said_and_resumed(cluster: Cluster, assignment:
 
 
 def test_a_poison_submission_is_isolated(cluster: Cluster, assignment: Assignment, tmp_path: Path) -> None:
-    submissions = _class(40)
+    submissions = _class(26)
     submissions[17] = replace(submissions[17], text=cluster_work.POISON)
     keep = threading.Event()
 
