@@ -122,7 +122,7 @@ def _here(assignment: Assignment, submissions: list[Submission]) -> list[str]:
 def test_a_worker_killed_in_mid_run_costs_nothing(cluster: Cluster, assignment: Assignment, tmp_path: Path) -> None:
     submissions = _class(200)
     journal = Journal(tmp_path / "run.jsonl", made_with(assignment, SETTINGS), resume=False)
-    killed = []
+    killed: list[int] = []
 
     def told(done: int, of: int) -> None:
         if done > 30 and not killed:
