@@ -7,7 +7,8 @@
     kind     = "float" | "int<" size ["pad=" number] | "keep" | "drop" | "lengths<" axis | "additive" | "=" number
              | "cache<" axis | "offset<" axis
     result   = name ":" {dim}                   weights: B T_dec T_enc
-    option   = "causal T" | "ordered T" | "equivariant T" | "mixes T" | "batch B" | "bahdanau" | "luong" | "same T S"
+    option   = "causal T" | "predicts T" | "ordered T" | "equivariant T" | "mixes T" | "batch B" | "same T S"
+             | "bahdanau" | "luong"
 
 `cache<T` is what a function that takes its steps along T keeps from call to call, None where all are given at once;
 `offset<T` is how many steps came before. `keep` and `drop` are boolean masks and say what True means, `additive` is a
@@ -31,7 +32,7 @@ _BATCH = ("batch_size", "batch", "B", "N", "bs", "bsz", "b")
 _WEIGHTS = frozenset(("weights", "attention", "attention_weights", "attn", "attn_weights", "alpha", "alphas", "align"))
 _WORDS: dict[str, Kind] = {"float": "float", "keep": "keep", "drop": "drop", "additive": "additive"}
 _TIMINGS: dict[str, Timing] = {"bahdanau": "bahdanau", "luong": "luong"}
-_PLAIN_OPTIONS = ("causal", "ordered", "equivariant", "mixes", "batch")
+_PLAIN_OPTIONS = ("causal", "predicts", "ordered", "equivariant", "mixes", "batch")
 
 
 class ContractError(ValueError):
@@ -138,7 +139,8 @@ class Contract:
         out = {name for r in self.results for dim in r.dims for name in names_of(dim)}
         tensors = [a for a in self.arguments if a.kind == "float" and len(a.dims) > 1]
         inner = [dim for a in tensors for dim in a.dims[:-1]]
-        found = [dim for dim in dict.fromkeys(inner) if dim not in out and self.batch not in names_of(dim)]
+        out.add(self.batch)
+        found = [dim for dim in dict.fromkeys(inner) if not out.intersection(names_of(dim))]
         return found[0] if len(found) == 1 and self.batch else ""
 
     @property

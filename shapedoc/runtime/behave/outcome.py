@@ -38,7 +38,8 @@ class Failure:
         lines += [f"    {name} = {_shown(array)}" for name, array in self.inputs.items()]
         for name, array in (self.changed or {}).items():
             if name not in self.inputs or not _equal(array, self.inputs[name]):
-                lines.append(f"    then {name} = {_shown(array)}")
+                old = self.inputs.get(name)
+                lines.append(f"    then {_changed(name, old, array) or f'{name} = {_shown(array)}'}")
         lines += [f"    gives {name} = {_shown(array)}" for name, array in self.outputs.items()]
         return "\n".join(lines)
 
@@ -97,10 +98,30 @@ def _equal(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.array_equal(a, b))
 
 
+def _changed(name: str, before: Array | None, after: Array) -> str:
+    """Which piece of a large array is another, "" for a small one, which is shown."""
+    if before is None or before.shape != after.shape or after.size <= _MOST_NUMBERS:
+        return ""
+    differ = np.nonzero(before != after)
+    places = [np.unique(each) for each in differ]
+    parts = [_slice(p, n) for p, n in zip(places, after.shape, strict=True)]
+    return f"{name}[{', '.join(parts)}] is drawn anew"
+
+
+def _slice(places: Array, size: int) -> str:
+    first, last = int(places[0]), int(places[-1])
+    if len(places) == size:
+        return ":"
+    if first == last:
+        return str(first)
+    return f"{first}:{last + 1}" if last - first + 1 == len(places) else str(places.tolist())
+
+
 def _shown(array: Array) -> str:
     array = np.asarray(array)
     if array.size > _MOST_NUMBERS:
-        return f"{array.dtype.name} of shape {array.shape}"
+        kinds = {"f": "numbers", "i": "whole numbers", "u": "whole numbers", "b": "truth values"}
+        return f"{kinds.get(array.dtype.kind, 'values')} of shape {array.shape}"
     if array.dtype.kind == "f":
         return np.array2string(array, precision=3, suppress_small=True, separator=", ").replace("\n", "")
     return np.array2string(array, separator=", ").replace("\n", "")

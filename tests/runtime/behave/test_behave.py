@@ -369,3 +369,36 @@ def test_an_axis_of_several_for_each_example_is_cut_in_blocks() -> None:
     wrong = behave(functools.partial(score, model, times=True), contract)
     assert [f.property for f in wrong.failures] == ["rows-do-not-mix", "alone-as-in-batch"]
     assert wrong.name == "score"
+
+
+class Forecast(nn.Module):
+    """Predicts steps from those before. late: it is fed the very step that it predicts."""
+
+    def __init__(self, *, late: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.cell, self.out, self.late = nn.GRUCell(2, 4), nn.Linear(4, 2), late
+
+    def forward(self, path: Tensor) -> Tensor:
+        state, predictions = torch.zeros(path.shape[1], 4), []
+        for t in range(3, path.shape[0]):
+            state = self.cell(path[t if self.late else t - 1], state)
+            predictions.append(self.out(state))
+        return torch.stack(predictions)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_is_predicted_is_not_given(late: bool) -> None:
+    outcome = behave(Forecast(late=late), "path: P+F B 2 -> steps: F B 2; predicts F", sizes={"P": 3})
+    assert [f.property for f in outcome.failures] == (["no-target-leaks"] if late else [])
+    assert ("no-target-leaks" in outcome.held) is not late
+    if late:
+        assert "moves its own prediction in `steps`" in outcome.failures[0].says
+
+
+def test_a_large_input_is_told_by_its_shape_and_what_is_changed_by_its_place() -> None:
+    outcome = behave(Forecast(late=True), "path: P+F B 2 -> steps: F B 2; predicts F", sizes={"P": 3, "F": 12})
+    text = str(outcome)
+    assert "path = numbers of shape (15, 1, 2)" in text
+    assert "then path[3, :, :] is drawn anew" in text
+    assert "print(outcome.test())" in text

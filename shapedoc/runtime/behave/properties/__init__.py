@@ -21,6 +21,7 @@ from shapedoc.runtime.behave.properties.reference import EqualsReference
 from shapedoc.runtime.behave.properties.rows import RowsDoNotMix
 from shapedoc.runtime.behave.properties.shapes import ShapesAsStated
 from shapedoc.runtime.behave.properties.steps import StepsEqualWhole
+from shapedoc.runtime.behave.properties.targets import NoTargetLeaks
 from shapedoc.runtime.behave.properties.timing import QueriesTheRightState
 from shapedoc.runtime.behave.properties.weights import WeightsSumToOne
 
@@ -38,6 +39,7 @@ def all_properties(reference: Callable[..., Any] | None = None) -> list[Property
         MaskedKeysChangeNothing(),
         PaddingChangesNothing(),
         NoFutureLeaks(),
+        NoTargetLeaks(),
         QueriesAreIndependent(),
         KeysInAnyOrder(),
         OrderFollowsInput(),
