@@ -255,7 +255,13 @@ class Statements:
         return to_dim(dim, lookup, lambda a, b: m.sizes.floordiv(a, b, owner=m.function))
 
     @staticmethod
+    def _is_faulty(m: Machine, value: Tensor) -> bool:
+        """Whether a tensor comes of an operation that does not fit: what is stated of it speaks against that one."""
+        events = m.trace.events
+        return value.event in m.spoilt or (0 <= value.event < len(events) and bool(events[value.event].problems))
+
     def _disagree(
+        self,
         m: Machine,
         value: Tensor,
         stated: StatedShape,
@@ -265,7 +271,7 @@ class Statements:
         rank: bool,
         permuted: bool = False,
     ) -> None:
-        if stated.sure and stated.form not in _READ_BY_PROGRAMS:
+        if stated.sure and stated.form not in _READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
@@ -14,12 +15,19 @@ from shapedoc.rules.joins import misjoined
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, weight_made
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
+from shapedoc.rules.swapped import swapped_maps
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    fed = list(_fed(trace))
+    yield from fed
+    yield from _swapped(trace, {lb.span for f in fed for lb in f.labels} | {f.span for f in fed})
+
+
+def _fed(trace: Trace) -> Iterator[Finding]:
     for event, problem in problems(trace, "mismatched-module-input", "mismatched-batch", "mismatched-product"):
         severity = severity_of(problem.sameness)
         operand = event.operand(problem.operands[0]) if problem.operands else None
@@ -37,6 +45,35 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _found(feed, problem, "warning" if severity == "note" and _exchanged(feed) else severity)
         else:
             yield from _functional(trace, event, problem, severity)
+
+
+def _swapped(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
+    """Linear maps whose output is cut into what their input was built as."""
+    for found in swapped_maps(trace):
+        event, layer = found.event, found.layer
+        if layer.span is None or layer.span in seen or layer.span.path or event.sizes is None:
+            continue
+        ours, made = (layer.config[name] for name in ("in_features", "out_features"))
+        if not isinstance(ours, Int) or not isinstance(made, Int):
+            continue
+        before, after = event.sizes.show(ours.dim), event.sizes.show(made.dim)
+        yield finding(
+            trace,
+            event,
+            layer.span,
+            code=RULE.code,
+            name=RULE.name,
+            severity="warning",
+            message=f"`{layer.name or 'Linear'}` makes `{after}` of `{before}`, and what it makes is cut into "
+            f"{found.wanted}: its two sizes are the wrong way round",
+            tensor=layer.name,
+            actual=f"({before}, {after})",
+            expected=f"({after}, {before})",
+            labels=label(found.cut.span, f"cut into {found.wanted} here") + call_labels(event),
+            why=f"the input has exactly the size that the output is meant to have, `{before}`, and the view fits only by "
+            "chance",
+            help=f"nn.Linear({after}, {before})",
+        )
 
 
 def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:

@@ -15,6 +15,27 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "three in one, the wrong way round": """
+class Self(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.qkv = nn.Linear(3 * d, d)  # <- SD106
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        return (q @ k.transpose(-2, -1)).softmax(-1) @ v
+""",
+    "heads, the wrong way round": """
+class Keys(nn.Module):
+    def __init__(self, d_model, n_heads, d_k):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_k
+        self.key = nn.Linear(n_heads * d_k, d_model)  # <- SD106
+
+    def forward(self, x):
+        T, B, _ = x.shape
+        return self.key(x).view(T, B, self.n_heads, self.d_k)
+""",
     "a layer behind a bidirectional encoder": """
 class Tagger(nn.Module):
     def __init__(self, vocab, width, hidden, tags):
@@ -140,6 +161,29 @@ Norm(8, 12)(torch.randn(2, 5, 8))
 }
 
 RIGHT = {
+    "what comes of several is cut in as many": """
+class Gates(nn.Module):
+    def __init__(self, d, gates):
+        super().__init__()
+        self.gates = nn.Linear(3 * d, 3 * gates)
+        self.out = nn.Linear(gates, d)
+
+    def forward(self, x):
+        a, b, c = self.gates(x).chunk(3, dim=-1)
+        return self.out(a * b + c)
+""",
+    "heads joined and split again": """
+class Twice(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_model // n_heads
+        self.first = nn.Linear(n_heads * self.d_k, d_model)
+        self.second = nn.Linear(d_model, n_heads * self.d_k)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        return self.second(self.first(x)).view(B, T, self.n_heads, self.d_k)
+""",
     "an encoder and its bridge": """
 class Bridge(nn.Module):
     def __init__(self, width, hidden):
