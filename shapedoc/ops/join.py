@@ -88,6 +88,8 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     for tensor in tensors:
         if rank is not None:
             _need_rank(at, tensor, like, rank)
+        else:
+            _need_as_many(at, tensor, like)
     if dim == 0 and at.shape(like).run == 0:
         return at.unknown(like, kind=kind, more=0)  # the first axis may be the last one too: vectors are joined so
     place = position(at, like, dim)
@@ -116,6 +118,18 @@ def _need_rank(at: OpContext, tensor: Tensor, like: Tensor, rank: int) -> None:
         got = str(known) if shape.run is None else f"{known} or more"
         at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
     at.need_rank(tensor, rank)
+
+
+def _need_as_many(at: OpContext, tensor: Tensor, like: Tensor) -> None:
+    """Two parts of a join that have the same unknown axes, have as many known ones: ``(B, *x)`` and ``(B, 1, *x)``."""
+    shape, longest = at.shape(tensor), at.shape(like)
+    if shape.run is None or longest.run is None or shape.items[shape.run] is not longest.items[longest.run]:
+        return
+    known, wanted = len(shape.axes), len(longest.axes)
+    if known != wanted:
+        run = longest.items[longest.run]
+        rest = f"those of {run}" if isinstance(run, Run) and run.name else "those that are not known"
+        at.fail("mismatched-join", [tensor, like], why="rank", wanted=f"{wanted} besides {rest}", got=str(known))
 
 
 def _alike(a: Shape, b: Shape) -> bool:

@@ -70,8 +70,8 @@ def _swapped(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
             actual=f"({before}, {after})",
             expected=f"({after}, {before})",
             labels=label(found.cut.span, f"cut into {found.wanted} here") + call_labels(event),
-            why=f"the input has exactly the size that the output is meant to have, `{before}`, and the view fits only by "
-            "chance",
+            why=f"the input has exactly the size that the output is meant to have, `{before}`: what is fed to it, and "
+            "what is cut, fit only by chance",
             help=f"nn.Linear({after}, {before})",
         )
 

@@ -15,6 +15,16 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "one pooled without its axis, of a rank that is not known": """
+class Spatial(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 1, 7, padding=3)
+
+    def forward(self, x):
+        pooled = torch.cat([x.mean(dim=1), x.amax(dim=1, keepdim=True)], dim=1)  # <- SD104
+        return x * self.conv(pooled).sigmoid()
+""",
     "a context without the axis of time": """
 class Reader(nn.Module):
     def __init__(self, vocab, width, hidden):
@@ -147,6 +157,16 @@ class Step(nn.Module):
 }
 
 RIGHT = {
+    "both pooled with their axis, of a rank that is not known": """
+class Spatial(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 1, 7, padding=3)
+
+    def forward(self, x):
+        pooled = torch.cat([x.mean(dim=1, keepdim=True), x.amax(dim=1, keepdim=True)], dim=1)
+        return x * self.conv(pooled).sigmoid()
+""",
     "a context for every step": """
 def feed(tokens, context):
     n, t, width = tokens.shape
