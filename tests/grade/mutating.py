@@ -94,7 +94,7 @@ _MASKED_SOFTMAX = (
     first("masked_softmax", "lengths = lengths.sort(descending=True).values", "lengths-reordered"),
     first("masked_softmax", "lengths = torch.full_like(lengths, scores.shape[-1])", "mask-never-used"),
     first("masked_softmax", "scores = scores * 0", "scores-ignored"),
-    first("masked_softmax", "scores = scores.flip(-1)", "keys-reversed wrong-number"),
+    first("masked_softmax", "scores = scores.flip(-1)", "keys-reversed"),
 )
 
 _MULTI_HEAD = (
@@ -140,7 +140,6 @@ _MULTI_HEAD = (
     Operator("heads-all-alike", r"projected\[\.\.\., part\]", "projected[..., :size]"),
     Operator("heads-averaged", r"torch\.cat\(contexts, dim=-1\)", "torch.stack(contexts).mean(dim=0)"),
     first("multi_head_general", "decoder_states = decoder_states.detach()", "graph-cut"),
-    first("multi_head_general", "W = torch.tanh(W)", "wrong-number"),
 )
 
 _SCORERS = (

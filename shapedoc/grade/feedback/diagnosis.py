@@ -35,6 +35,7 @@ _BY_FAULT: Mapping[str, str] = {
     "too_large": "result-too-large",
     "bad_type": "not-an-array",
     "no_numbers": "not-an-array",
+    "nothing": "not-an-array",
     "not_tensor": "not-a-tensor",
     "result_missing": "result-missing",
     "dtype": "precision-lost",
@@ -99,9 +100,10 @@ _BY_RULE: Mapping[str, str] = {
 _BY_MESSAGE: Sequence[tuple[str, str]] = (
     (r"in-place operation|modified by an inplace", "changes-input"),
     (r"view size is not compatible|\.contiguous\(\)", "view-after-transpose"),
+    (r"size of tensor a|could not be broadcast|doesn't match the broadcast|non-singleton", "mismatched-elementwise"),
     (r"mat1 and mat2|matmul:|must match the size|batch[12]|expected .* to have .* at dimension", "mismatched-product"),
     (r"einsum", "mismatched-product"),
-    (r"could not be broadcast|must match the (existing )?size|doesn't match the broadcast", "mismatched-elementwise"),
+    (r"must match the (existing )?size", "mismatched-elementwise"),
     (r"is invalid for input of size|cannot reshape|divisible|split_with_sizes", "impossible-view"),
     (r"Dimension out of range|axis \d+ is out of bounds|too many indices", "axis-out-of-range"),
     (r"Sizes of tensors must match|concatenat|same number of dimensions", "mismatched-join"),
@@ -302,6 +304,9 @@ _CUES: Sequence[tuple[str, str]] = (
 )
 
 
+_HEAD = re.compile(r"\s*(def|class|import|from)\b")
+
+
 def _line(name: str, code: str, seen: Look) -> int | None:
     """The line of a mistake: the linter's, else the only line of the text with the words that go with it."""
     for finding in seen.findings:
@@ -309,6 +314,7 @@ def _line(name: str, code: str, seen: Look) -> int | None:
             return finding.line
     for mistakes, words in _CUES:
         if re.search(mistakes, name):
-            lines = [number for number, text in enumerate(seen.lines, 1) if re.search(words, text.split("#")[0])]
+            numbered = [(number, text.split("#")[0]) for number, text in enumerate(seen.lines, 1)]
+            lines = [n for n, text in numbered if re.search(words, text) and not _HEAD.match(text)]
             return lines[-1] if len(lines) == 1 else None
     return None

@@ -42,6 +42,11 @@ def _weights(tried: Sequence[Tried], heard: Heard, language: Language) -> tuple[
 
 
 def _picture(one: Tried, case: Case, heard: Heard, language: Language) -> Weights | None:
+    title = one.item.title.get(language) or one.item.title["en"]
+    trained = case.facts.get("attention")
+    if callable(trained):
+        pair = trained(heard)
+        return Weights(one.item.id, title, _rows(pair[0]), _rows(pair[1])) if pair is not None else None
     reply, right = heard.reply(case.main), heard.right(case)
     index = next((i for i, name in enumerate(case.results) if name in WEIGHTS), None)
     if index is None or right is None or reply.status != "ok" or index >= min(len(reply.arrays), len(right)):
@@ -61,7 +66,6 @@ def _picture(one: Tried, case: Case, heard: Heard, language: Language) -> Weight
             padding = (padded,) * got.shape[-2]
         got, expected = got[row], expected[row]
     got, expected = got[:_MOST, :_MOST], expected[:_MOST, :_MOST]
-    title = one.item.title.get(language) or one.item.title["en"]
     return Weights(one.item.id, title, _rows(got), _rows(expected), tuple(p[:_MOST] for p in padding[:_MOST]))
 
 

@@ -281,6 +281,7 @@ ORACLE = Oracle(
         Mistake("sigmoid-for-softmax", _sigmoid),
         Mistake("softmax-twice", _twice, "SD406"),
         Mistake("scores-negated", _plain(lambda scores: -scores)),
+        Mistake("keys-reversed", _plain(lambda scores: scores[..., ::-1])),
         Mistake("scores-scaled", _plain(_root), "SD405"),
         Mistake("scores-made-positive", _plain(np.abs)),
         Mistake("hard-maximum", _hard),

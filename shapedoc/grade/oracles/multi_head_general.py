@@ -27,7 +27,7 @@ class _Switches:
     query_split: Split = "right"
     key_split: Split = "right"
     value_split: Split = "right"
-    merge: Literal["right", "view", "interleaved", "mean", "sum"] = "right"
+    merge: Literal["right", "view", "interleaved", "mean", "sum", "first", "last", "stacked"] = "right"
     scale: Callable[[int, int], float] = lambda d_head, d_h: 1.0
     axis: int = -1
     normalise: Callable[[Array], Array] | None = None
@@ -68,6 +68,10 @@ def _merge(x: Array, how: str) -> Array:
             return np.asarray(x.mean(axis=1))
         case "sum":
             return np.asarray(x.sum(axis=1))
+        case "first" | "last":
+            return x[:, 0 if how == "first" else -1]
+        case "stacked":
+            return x
     return x.transpose(0, 2, 1, 3).reshape(batch, length, n_heads * head)
 
 
@@ -193,6 +197,9 @@ _LIKELY: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("values-of-another-head", "", {"values": "turned"}),
     ("heads-averaged", "", {"merge": "mean"}),
     ("heads-averaged", "", {"merge": "sum"}),
+    ("heads-not-joined", "", {"merge": "last"}),
+    ("heads-not-joined", "", {"merge": "first"}),
+    ("heads-not-joined", "", {"merge": "stacked"}),
     ("weights-averaged", "", {"weights": "mean"}),
     ("not-normalised", "", {"normalise": np.exp}),
     ("not-normalised", "", {"normalise": lambda scores: scores}),

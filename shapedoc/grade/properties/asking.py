@@ -196,9 +196,11 @@ class FunctionProperty:
             name = case.results[index]
             if index >= len(reply.arrays):
                 return Fault("result_missing", {"result": name, "count": len(case.results), "got": len(reply.arrays)})
+            kind = reply.kinds[index] if index < len(reply.kinds) else ""
+            if kind == "NoneType":
+                return Fault("nothing", {"result": name})
             if fault := shape_fault(reply.arrays[index], right[index], name):
                 return fault
-            kind = reply.kinds[index] if index < len(reply.kinds) else ""
             if setting.framework == "torch" and kind and not kind.startswith("torch"):
                 return Fault("not_tensor", {"result": name, "kind": kind})
         return None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shapedoc.grade.comparing import numeric
 from shapedoc.grade.draws import Array, generator
 from shapedoc.grade.plan import Build, Decode, Step, Train
 from shapedoc.grade.properties.asking import broken
@@ -103,6 +104,7 @@ class Learns(ModelProperty):
                     "length": n,
                     "number": index,
                     "series": self.series(setting),
+                    "attention": self.attention(n),
                 },
             )
             for index, n in enumerate(lengths)
@@ -159,6 +161,18 @@ class Learns(ModelProperty):
         """The share from which on a length passes."""
         passes: list[float] = setting.parameters["passes"]  # type: ignore[assignment]
         return float(passes[int(str(case.facts["number"]))])
+
+    @staticmethod
+    def attention(length: int) -> Callable[[Heard], tuple[Array, Array] | None]:
+        """The weights of the first source that was decoded, for the report, beside those that copy in order."""
+
+        def drawn(heard: Heard) -> tuple[Array, Array] | None:
+            arrays = heard.reply(f"train/{length}").arrays
+            if len(arrays) < 2 or arrays[1].shape[1:] != (length, length) or not numeric(arrays[1]):
+                return None
+            return arrays[1][0], np.eye(length)
+
+        return drawn
 
     def series(self, setting: Setting) -> Callable[[Heard], Series | None]:
         """Accuracy against length for the report: each length of the item, the baseline, and what passes."""

@@ -1,4 +1,4 @@
-# mistake: wrong-shape
+# mistake: heads-not-joined
 import torch
 
 def multi_head_general(decoder_states, encoder_states, W, n_heads):

@@ -1,0 +1,20 @@
+# mistake: another-nonlinearity
+import numpy as np
+
+def dot_score(state, memory):
+    return np.einsum("bd,btd->bt", state, memory)
+
+def general_score(state, memory, W):
+    return np.einsum("bs,sh,bth->bt", state, W, memory)
+
+def concat_score(state, memory, W, v):
+    B, T, _ = memory.shape
+    s = np.repeat(state[:, None], T, 1)
+    return np.tanh(np.concatenate([s, memory], -1) @ W.T) @ v
+
+def additive_score(state, memory, W_a, U_a, v_a):
+    return np.tanh((state @ W_a.T)[:, None] + memory @ U_a.T) @ v_a
+
+def concat_score(state, memory, W, v):
+    s = np.repeat(state[:, None], memory.shape[1], 1)
+    return np.maximum(0, np.concatenate([s, memory], -1) @ W.T) @ v
