@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,5 +39,50 @@ def _append(value: Any, parts: list[object], seen: dict[object, int]) -> None:
         parts += (kind, getattr(value, "dtype", None))
         for size in shape:
             parts.append(seen.setdefault(size, len(seen)))
+    elif hasattr(value, "named_parameters"):
+        _append_module(value, parts, seen)
     else:
-        parts += (kind, id(value), getattr(value, "training", None))
+        parts += (kind, id(value))
+
+
+# A module of more parts is told by its identity alone: to look at all of them costs more than it saves.
+_MOST_PARTS = 200
+_made_of: weakref.WeakKeyDictionary[Any, tuple[tuple[object, ...], tuple[int, ...]] | None] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _append_module(module: Any, parts: list[object], seen: dict[object, int]) -> None:
+    described = None
+    if type(module).__hash__ is not None:
+        if module not in _made_of:
+            _made_of[module] = _described(module)
+        described = _made_of[module]
+    if described is None:
+        parts += (type(module), id(module), module.training)
+        return
+    settings, sizes = described
+    parts += (type(module), module.training, settings)
+    for size in sizes:
+        parts.append(seen.setdefault(size, len(seen)))
+
+
+def _described(module: Any) -> tuple[tuple[object, ...], tuple[int, ...]] | None:
+    """The layers and settings of a module, and the sizes of its parameters and buffers; None for a large one."""
+    settings: list[object] = []
+    sizes: list[int] = []
+    for name, part in module.named_modules():
+        settings += (name, type(part))
+        for key, value in vars(part).items():
+            if key.startswith("_") or key == "training":
+                continue
+            settings += (key, value if isinstance(value, _PLAIN) else id(value))
+        if len(settings) > 8 * _MOST_PARTS:
+            return None
+    for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+        settings += (name, tensor.dtype, len(tensor.shape))
+        sizes += tensor.shape
+    return tuple(settings), tuple(sizes)
+
+
+_PLAIN = (int, float, str, bool, type(None))

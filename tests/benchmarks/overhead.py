@@ -99,8 +99,9 @@ def steady_state(rounds: int, target_s: float) -> None:
 def first_call(rounds: int) -> None:
     """The first call of a signature, against one call under jaxtyping in its steady state, interleaved.
 
-    Of all: nothing has been seen, the file is read and its annotations are. Of a pattern: other operations run, or
-    other sizes agree, and the call is recorded through the table of operations. Of a signature: other numbers.
+    Of all: nothing has been seen, the file is read and its annotations are. Of a pattern: other sizes agree, and the
+    call is recorded through the table of operations. Of a module: another one of the same layers. Of a signature:
+    other numbers.
     """
     peer = Attention(12)
     x = torch.randn(2, 5, 12)
@@ -109,7 +110,9 @@ def first_call(rounds: int) -> None:
     checked = shapedoc.check(Attention)
     models = [checked(12) for _ in range(9)]
     cold.append(_once(lambda: models[0](x)))
-    patterns = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
+    modules = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
+    agreeing = [torch.randn(shape) for shape in ((1, 5, 12), (2, 12, 12), (7, 7, 12), (12, 5, 12), (2, 1, 12))]
+    patterns = [_once(lambda g=given: models[0](g)) for given in agreeing]  # type: ignore[misc]
     signatures: list[float] = []
     peers: list[float] = []
     for steps in range(20, 20 + max(rounds, 8)):
@@ -118,7 +121,7 @@ def first_call(rounds: int) -> None:
         signatures.append(_once(lambda g=given: models[0](g)))  # type: ignore[misc]
     one = median(peers)
     print(f"one jaxtyped call {one:.0f} us; its first of all {cold[0]:.0f} us")
-    for what, times in (("all", cold[1:]), ("a pattern", patterns), ("a signature", signatures)):
+    for what, times in (("all", cold[1:]), ("a pattern", patterns), ("a module", modules), ("a signature", signatures)):
         cost = median(times)
         print(f"first call of {what:11} {cost:8.0f} us  {cost / one:5.1f} x one jaxtyped call")
 

@@ -56,6 +56,28 @@ def test_a_batch_of_one_is_recorded_when_it_first_comes() -> None:
     assert recordings(mean) == 2
 
 
+def test_modules_of_the_same_layers_are_recorded_once() -> None:
+    @shapedoc.check
+    class Block(nn.Module):
+        def __init__(self, width: int, hidden: int, *, scale: float = 1.0) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(width, hidden), nn.Linear(hidden, width)
+            self.scale = scale
+
+        def forward(self, x: Tensor) -> Tensor:
+            out: Tensor = x + self.second(torch.relu(self.first(x))) * self.scale
+            return out
+
+    def call(block: nn.Module, width: int) -> int:
+        block(torch.randn(2, 3, width))
+        return recordings(Block.forward)
+
+    assert [call(Block(8, 5), 8) for _ in range(4)] == [1, 1, 1, 1]
+    assert call(Block(8, 5, scale=2.0), 8) == 2, "another setting may lead another way"
+    assert call(Block(8, 3), 8) == 3, "as many hidden features as steps"
+    assert call(Block(8, 5).eval(), 8) == 4
+
+
 def test_a_call_that_goes_a_way_of_its_own_has_the_next_one_recorded() -> None:
     @shapedoc.check
     def attend(q: Tensor, k: Tensor, flags: list[bool]) -> Tensor:
