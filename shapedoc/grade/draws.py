@@ -76,7 +76,7 @@ class Recipe:
             read = _parsed(contract)
         except ContractError as problem:
             raise DrawError(f"`contract`: {problem}") from None
-        if lengths not in _LENGTHS:
+        if not isinstance(lengths, str) or lengths not in _LENGTHS:
             raise DrawError(f"`lengths` is {lengths!r}; it must be one of {', '.join(map(str, _LENGTHS))}")
         if dtype not in ("float32", "float64"):
             raise DrawError(f"`dtype` is {dtype!r}; it must be float32 or float64")

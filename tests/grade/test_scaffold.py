@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import random
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shapedoc.grade.assignment import AssignmentError, load
+from shapedoc.cli import main
+from shapedoc.grade.assignment import SHIPPED, AssignmentError, _assignment, _Table, load, shipped
 from shapedoc.grade.jail.client import Jail
 from shapedoc.grade.marking import ReferenceFailed, mark, prepare
 from shapedoc.grade.plan import Outcome, Reply
 from shapedoc.grade.scaffold import new_assignment
 from tests.grade.grading import first_fault, graded
 
+JUNK: list[Any] = [0, -1, 3.5, True, "", "x", [], {}, [1, 2], ["a"], {"a": 1}, [{}], [[1]], "float64", [0.5], [4]]
 SCALED = """
 import torch
 def attend(query, memory, lengths):
@@ -51,6 +58,45 @@ def test_a_reference_that_fails_costs_no_marks(folder: Path) -> None:
         mark(prepared, done, done)
     with pytest.raises(ReferenceFailed, match="was not run"):
         mark(prepared, done)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", "--new", str(tmp_path / "mine")])
+    assert ended.value.code == 0
+    assert str(tmp_path / "mine" / "assignment.toml") in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", "--new", str(tmp_path / "mine")])
+    assert ended.value.code == 2
+    assert "is there already; nothing was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("assignment", [*shipped(), "template"])
+def test_any_junk_is_refused_with_a_message(tmp_path: Path, assignment: str) -> None:
+    """Whatever stands in the place of a value, the file is read or refused, and what is read can be prepared."""
+    folder = SHIPPED / assignment if assignment in shipped() else SHIPPED.parent / "template"
+    whole = tomllib.loads((folder / "assignment.toml").read_text(encoding="utf-8"))
+    places = [place for place in _places(whole) if place]
+    draw = random.Random(assignment)
+    for _ in range(150):
+        table = copy.deepcopy(whole)
+        place, junk = draw.choice(places), draw.choice(JUNK)
+        holder: Any = table
+        for key in place[:-1]:
+            holder = holder[key]
+        holder[place[-1]] = junk
+        try:
+            made = _assignment(_Table("assignment.toml", "", table), "", "")
+        except AssignmentError:
+            continue
+        prepare(made, name="student", seed=1)
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _places(one, (*place, key))
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeGuard, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from shapedoc.grade.plan import Build, Call, Step
 from shapedoc.grade.properties.asking import broken, shape_fault
 from shapedoc.grade.properties.property import Case, Fault, Heard, Setting
 
-__all__ = ["PAD", "START", "ModelProperty", "Task", "sources"]
+__all__ = ["PAD", "START", "ModelProperty", "Task", "sources", "whole_numbers"]
 
 PAD, START = 0, 1
 _FIRST = 2
@@ -84,6 +84,35 @@ def sources(rng: np.random.Generator, shape: tuple[int, ...], longest: int, voca
     return np.asarray(order[..., :longest] + _FIRST)
 
 
+def _problem(table: Mapping[str, object], targets: Mapping[str, tuple[str, ...]]) -> str:
+    """Why a ``[training]`` will not do, or nothing."""
+    for key in _NEEDED:
+        if key not in table:
+            return f"lacks `{key}`; it needs {', '.join(_NEEDED)}"
+    build, forward, lengths = table["build"], table["forward"], table["lengths"]
+    if str(table["class"]) not in targets:
+        return f"class is {table['class']!r}; `[targets]` has {', '.join(targets)}"
+    if not isinstance(build, dict) or not all(type(value) is int for value in build.values()):
+        return "build must be a table of whole numbers"
+    if not isinstance(forward, list) or len(forward) != 3 or not all(isinstance(name, str) for name in forward):
+        return "forward must name the parameters for source, target_in and lengths"
+    for key in ("steps", "batch", "vocabulary"):
+        if not isinstance(number := table[key], int) or isinstance(number, bool) or number < 1:
+            return f"{key} must be a whole number from 1"
+    if not isinstance(rate := table["rate"], int | float) or isinstance(rate, bool) or not 0 < rate < 10:
+        return "rate must be a number above zero"
+    if not whole_numbers(lengths) or len(lengths) != 2 or not 2 <= lengths[0] <= lengths[1]:
+        return "lengths must be [least, most], from 2"
+    if int(str(table["vocabulary"])) < lengths[1] + _FIRST:
+        return f"vocabulary must be at least {lengths[1] + _FIRST}: no token comes twice in a source"
+    return ""
+
+
+def whole_numbers(value: object) -> TypeGuard[list[int]]:
+    """Whether a value of the file is a list of whole numbers, one at least."""
+    return isinstance(value, list) and bool(value) and all(type(one) is int for one in value)
+
+
 class ModelProperty:
     """A property of a model that has not been trained: what its results are, and what they depend on."""
 
@@ -95,20 +124,8 @@ class ModelProperty:
         table = setting.assignment.settings.get("training")
         if table is None:
             return f"`{self.name}` needs a table `[training]`"
-        for key in _NEEDED:
-            if key not in table:
-                return f"`[training]` lacks `{key}`; it needs {', '.join(_NEEDED)}"
-        if table["class"] not in setting.assignment.targets:
-            return f"`[training]` class is {table['class']!r}; `[targets]` has {', '.join(setting.assignment.targets)}"
-        build, forward, lengths = table["build"], table["forward"], table["lengths"]
-        if not isinstance(build, dict) or not all(type(value) is int for value in build.values()):
-            return "`[training]` build must be a table of whole numbers"
-        if not isinstance(forward, list) or len(forward) != 3:
-            return "`[training]` forward must name the parameters for source, target_in and lengths"
-        if not isinstance(lengths, list) or len(lengths) != 2 or not all(type(one) is int for one in lengths):
-            return "`[training]` lengths must be [least, most]"
-        if not isinstance(table["vocabulary"], int) or table["vocabulary"] < lengths[1] + _FIRST:
-            return f"`[training]` vocabulary must be at least {lengths[1] + _FIRST}: no token comes twice in a source"
+        if problem := _problem(table, setting.assignment.targets):
+            return f"`[training]` {problem}"
         for key in setting.item.parameters:
             if key not in self.keys:
                 return f"`{key}` means nothing to `{self.name}`"

@@ -8,6 +8,7 @@ reference module's, trained alike, once for all submissions of a run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from shapedoc.grade.comparing import numeric
 from shapedoc.grade.draws import Array, generator
 from shapedoc.grade.plan import Build, Decode, Step, Train
 from shapedoc.grade.properties.asking import broken
-from shapedoc.grade.properties.model import PAD, START, ModelProperty, Task, sources
+from shapedoc.grade.properties.model import PAD, START, ModelProperty, Task, sources, whole_numbers
 from shapedoc.grade.properties.property import Case, Fault, Heard, Setting
 
 __all__ = ["BeatsBaseline", "Learns"]
@@ -69,18 +70,18 @@ class Learns(ModelProperty):
         """Its own parameters, and the shared lengths of the tests."""
         lengths = setting.parameters.get("lengths")
         known = setting.assignment.settings["training"].get("tests", [4, 6, 8])
-        vocabulary = setting.assignment.settings["training"]["vocabulary"]
-        if not isinstance(known, list) or not all(type(n) is int and 0 < n <= vocabulary - 2 for n in known):  # type: ignore[operator]
-            return f"`[training]` tests must be lengths of at most {vocabulary} - 2"
-        if not isinstance(lengths, list) or not lengths or not set(lengths) <= set(known):
+        most = int(str(setting.assignment.settings["training"]["vocabulary"])) - 2
+        if not whole_numbers(known) or not all(0 < n <= most for n in known):
+            return f"`[training]` tests must be lengths of at most {most}"
+        if not whole_numbers(lengths) or not set(lengths) <= set(known):
             return f"`lengths` must be of those in `[training]` tests: {known}"
         return self.check_threshold(setting)
 
     def check_threshold(self, setting: Setting) -> str:
         """How good is good enough."""
         passes = setting.parameters.get("passes")
-        lengths = setting.parameters["lengths"]
-        if isinstance(passes, list) and len(passes) == len(lengths) and all(0 < p <= 1 for p in passes):  # type: ignore[arg-type]
+        shares = isinstance(passes, list) and all(isinstance(p, int | float) and 0 < p <= 1 for p in passes)
+        if shares and len(cast("list[float]", passes)) == len(cast("list[int]", setting.parameters["lengths"])):
             return ""
         return "`passes` must be a share of tokens for each of `lengths`, such as [0.9, 0.8]"
 
