@@ -1,49 +1,48 @@
-"""A test run in a process of its own, with limits: the code is the user's, and the tool itself never imports it."""
+"""A test run in a process of its own, with limits: the code is the user's, and the tool itself never imports it.
+
+A server process that holds nothing but the libraries forks a child for each run, so that torch is imported once. Where
+a system cannot fork, each run starts a fresh interpreter.
+"""
 
 from __future__ import annotations
 
+import atexit
+import json
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["MEMORY_BYTES", "TIMEOUT_S", "Ran", "Verdict", "run_test", "verdict"]
+__all__ = ["MEMORY_BYTES", "TIMEOUT_S", "Ran", "Verdict", "run_program", "run_test", "verdict"]
 
 TIMEOUT_S = 120
 MEMORY_BYTES = 16 * 2**30
 
+_SERVER = Path(__file__).with_name("server.py")
+
 _RUNNER = """
-import sys, traceback
-sys.path.insert(0, sys.argv[1])
-names = {"__name__": "shapedoc_test", "__file__": sys.argv[2]}
-source = open(sys.argv[2], encoding="utf-8").read()
-if "torch" in source:
-    try:
-        import torch
-        torch.set_num_threads(1)
-    except ImportError:
-        pass
 try:
-    exec(compile(source, sys.argv[2], "exec"), names)
-    tests = [value for name, value in list(names.items()) if name.startswith("test") and callable(value)]
+    exec(compile(SOURCE, PLACE, "exec"), globals())
+    tests = [value for name, value in list(globals().items()) if name.startswith("test") and callable(value)]
 except Exception as problem:
     print("collect", type(problem).__name__, problem, file=sys.stderr)
-    sys.exit(3)
+    raise SystemExit(3)
 if not tests:
     print("collect there is no test function", file=sys.stderr)
-    sys.exit(3)
+    raise SystemExit(3)
 try:
     for test in tests:
         test()
 except ImportError as problem:
     print("import", problem, file=sys.stderr)
-    sys.exit(4)
+    raise SystemExit(4)
 except BaseException as problem:
     print("failed", type(problem).__name__, str(problem).partition("\\n")[0], file=sys.stderr)
-    sys.exit(1)
+    raise SystemExit(1)
 """
 
 Outcome = Literal["passed", "failed", "broken"]
@@ -65,57 +64,61 @@ class Verdict:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended: its exit code (None: it ran out of time), and what it wrote."""
+
+    code: int | None
+    output: str
+    errors: str
+
+
 def run_test(test: str, path: str, text: str, *, timeout_s: int = TIMEOUT_S, memory_bytes: int = MEMORY_BYTES) -> Ran:
     """Run a test module against a text of the file at `path`, in a child process; its neighbours can be imported."""
+    source = f"SOURCE = {test!r}\nPLACE = __file__\n__name__ = 'shapedoc_test'\nimport sys\n{_RUNNER}"
+    try:
+        ended = run_program(source, path, text, timeout_s=timeout_s, memory_bytes=memory_bytes, written=test)
+    except OSError as problem:
+        return Ran("broken", f"no process could be started: {problem.strerror}")
+    if ended.code is None:
+        return Ran("broken", f"it ran for more than {timeout_s} seconds")
+    last = (ended.errors.strip().splitlines() or [""])[-1]
+    if ended.code == 0:
+        return Ran("passed")
+    if ended.code == 1 and last.startswith("failed "):
+        return Ran("failed", last.removeprefix("failed ").strip())
+    known = last.startswith(("collect ", "import "))
+    return Ran("broken", last.partition(" ")[2] if known else f"the process ended with {ended.code}")
+
+
+def run_program(
+    source: str,
+    path: str,
+    text: str,
+    *,
+    timeout_s: int = TIMEOUT_S,
+    memory_bytes: int = MEMORY_BYTES,
+    written: str = "",
+) -> Ended:
+    """Run a program in a child process that can import a text of the file at `path` under the file's name.
+
+    written: what stands in the file that the program is run as, for those that read their own text. Raises OSError
+    where no process can be started.
+    """
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / Path(path).name).write_text(text, encoding="utf-8")
         place = Path(folder) / "test_written_by_shapedoc.py"
-        place.write_text(test, encoding="utf-8")
-        command = [sys.executable, "-c", f"import sys\n{_RUNNER}", folder, str(place)]
-        environment = {"PYTHONPATH": str(Path(path).resolve().parent), "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg"}
-        try:
-            ran = subprocess.run(
-                command,
-                cwd=folder,
-                env={**_inherited(), **environment},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                preexec_fn=_limits(memory_bytes, timeout_s),
-            )
-        except subprocess.TimeoutExpired:
-            return Ran("broken", f"it ran for more than {timeout_s} seconds")
-        except OSError as problem:
-            return Ran("broken", f"no process could be started: {problem.strerror}")
-    last = (ran.stderr.strip().splitlines() or [""])[-1]
-    if ran.returncode == 0:
-        return Ran("passed")
-    if ran.returncode == 1:
-        return Ran("failed", last.removeprefix("failed ").strip())
-    return Ran("broken", last.partition(" ")[2] or f"the process ended with {ran.returncode}")
-
-
-def _inherited() -> dict[str, str]:
-    import os
-
-    return {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "SYSTEMROOT", "TMPDIR")}
-
-
-def _limits(memory_bytes: int, seconds: int) -> Callable[[], None] | None:
-    """What sets the limits in the child before it runs anything; nothing where the system has no such limits."""
-    try:
-        import resource
-    except ImportError:
-        return None
-
-    def set_limits() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    return set_limits
+        place.write_text(written, encoding="utf-8")
+        request = {
+            "folder": folder,
+            "place": str(place),
+            "source": source,
+            "neighbours": str(Path(path).resolve().parent),
+            "timeout_s": timeout_s,
+            "memory_bytes": memory_bytes,
+            "libraries": [name for name in ("numpy", "torch") if name in written + text],
+        }
+        return _ask(request)
 
 
 def verdict(test: str, path: str, before: str, after: str | None) -> Verdict:
@@ -131,3 +134,48 @@ def verdict(test: str, path: str, before: str, after: str | None) -> Verdict:
     if second.outcome != "passed":
         return Verdict(False, f"not verified: the test does not pass after the fix: {second.words}")
     return Verdict(True, f"verified: executed; before the fix: {first.words or 'the test fails'}")
+
+
+# -- the server
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    kept = ("PATH", "HOME", "LANG", "SYSTEMROOT", "TMPDIR")
+    environment = {key: value for key, value in os.environ.items() if key in kept}
+    process = subprocess.Popen(
+        [sys.executable, str(_SERVER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        env={**environment, "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"},
+    )
+    atexit.register(_stop, process)
+    return process
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Let the server go; it ends when nothing more can come."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+    process.wait()
+
+
+def _ask(request: dict[str, object]) -> Ended:
+    process = _server()
+    if process.stdin is None or process.stdout is None:
+        raise OSError(0, "it has no pipe")
+    try:
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except BrokenPipeError:
+        answer = ""
+    if not answer:
+        _server.cache_clear()
+        raise OSError(0, "the process that runs tests has ended")
+    told = json.loads(answer)
+    return Ended(told["code"], told["output"], told["errors"])
