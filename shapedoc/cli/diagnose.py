@@ -20,17 +20,27 @@ __all__ = ["command", "target"]
 @click.argument("where", metavar="FILE[::NAME]")
 @click.option("--verify", is_flag=True, help="Run the test before and after the fix, in a process of its own.")
 @click.option("--write-test", type=click.Path(path_type=Path), metavar="PATH", help="Write the test there.")
-def command(where: str, verify: bool, write_test: Path | None) -> int:
+@click.option(
+    "--arg",
+    "arguments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --verify: what a parameter of a constructor or call is given, as d_model=64.",
+)
+def command(where: str, verify: bool, write_test: Path | None, arguments: tuple[str, ...]) -> int:
     """Say of every finding of FILE, or of the class or function NAME in it: tensor, shape, fix and test.
 
     Exits with 1 when there is a finding. --verify runs your code: only do it with code that you trust.
     """
     from shapedoc.prescribe.diagnosis import NoSuchName, diagnose, lines_of
 
+    given = _given(arguments)
+    if given and not verify:
+        raise click.UsageError("--arg says how the code is run; it needs --verify")
     with said():
         bench, name = target(where)
     try:
-        found = diagnose(bench, name, execute=verify)
+        found = diagnose(bench, name, execute=verify, given=given)
     except NoSuchName as problem:
         raise click.UsageError(str(problem)) from None
     for one in found:
@@ -40,6 +50,21 @@ def command(where: str, verify: bool, write_test: Path | None) -> int:
     if not found:
         click.echo(f"nothing is found in {where}")
     return int(bool(found))
+
+
+def _given(arguments: tuple[str, ...]) -> dict[str, str]:
+    """The arguments by name; each value is a Python expression."""
+    given: dict[str, str] = {}
+    for one in arguments:
+        name, equals, value = one.partition("=")
+        if not equals or not name.strip().isidentifier() or not value.strip():
+            raise click.UsageError(f"--arg {one}: it is written NAME=VALUE, as in --arg d_model=64")
+        try:
+            compile(value.strip(), "--arg", "eval")
+        except SyntaxError:
+            raise click.UsageError(f"--arg {one}: `{value}` is no expression of Python") from None
+        given[name.strip()] = value.strip()
+    return given
 
 
 def target(where: str) -> tuple[Bench, str]:

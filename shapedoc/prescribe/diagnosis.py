@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -11,7 +11,8 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.text import split_lines
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed, prescribe
-from shapedoc.prescribe.execution import Verdict, verdict
+from shapedoc.prescribe.execution import Verdict
+from shapedoc.prescribe.proving import proved_test
 from shapedoc.prescribe.regression import regression_test
 
 __all__ = ["Diagnosis", "NoSuchName", "diagnose", "lines_of", "names_in", "within"]
@@ -23,11 +24,15 @@ class NoSuchName(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A finding with what can be done about it, and what running the test showed."""
+    """A finding with what can be done about it, and what running the test showed.
+
+    reason: why there is no test, or "".
+    """
 
     answer: Prescribed
     test: str | None
     executed: Verdict | None = None
+    reason: str = ""
 
 
 def names_in(bench: Bench) -> list[str]:
@@ -47,22 +52,30 @@ def _names(node: cst.CSTNode, prefix: str) -> Iterator[str]:
             yield from _names(inner, f"{prefix}{node.name.value}.")
 
 
-def diagnose(bench: Bench, name: str = "", *, execute: bool = False) -> list[Diagnosis]:
+def diagnose(
+    bench: Bench, name: str = "", *, execute: bool = False, given: Mapping[str, str] | None = None
+) -> list[Diagnosis]:
     """Diagnose every finding of a file, or those in one class or function.
 
-    Raises NoSuchName for a name that the file has not.
+    given: expressions for parameters of constructors and calls, by name. Raises NoSuchName for a name, or a parameter,
+    that the file has not.
     """
     names = names_in(bench)
     if name and name not in names:
         raise NoSuchName(f"there is no `{name}` in {bench.path}; there are: {', '.join(names) or 'none'}")
+    known = {p.name.value for f in bench.syntax.functions() for p in (*f.params.params, *f.params.kwonly_params)}
+    for one in given or {}:
+        if one not in known:
+            there = ", ".join(sorted(known - {"self"})) or "none"
+            raise NoSuchName(f"no function in {bench.path} takes `{one}`; parameters there: {there}")
     wanted = [f for f in bench.findings if not name or within(f, name)]
     done: list[Diagnosis] = []
     for answer in prescribe(bench, wanted):
-        test = regression_test(bench, answer)
-        seen = (
-            verdict(test, bench.path, bench.text, answer.fix.text if answer.fix else None) if execute and test else None
-        )
-        done.append(Diagnosis(answer, test, seen))
+        if execute:
+            proved = proved_test(bench, answer, given or {})
+            done.append(Diagnosis(answer, proved.test, proved.verdict, proved.reason))
+        else:
+            done.append(Diagnosis(answer, regression_test(bench, answer)))
     return done
 
 
@@ -84,7 +97,8 @@ def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str 
         yield f"              because {finding.why}"
     yield from _fix(bench, diagnosis, execute=execute)
     if diagnosis.test is None:
-        yield "4. test       none: no value of the file's own example tells the two apart"
+        none = diagnosis.reason or "none can be written without running the code; --verify does that"
+        yield f"4. test       none: {none}"
     else:
         yield f"4. test       {test_at or 'write it with --write-test PATH'}"
         if diagnosis.executed is not None and answer.fix is None:
@@ -107,8 +121,8 @@ def _fix(bench: Bench, diagnosis: Diagnosis, *, execute: bool) -> Iterator[str]:
             yield f"3. fix        line {number:<4} {line}"
         yield f"              {answer.fix.candidate.description}"
         shown = diagnosis.executed.words if diagnosis.executed is not None else "verified: reanalysed"
-        if execute and diagnosis.executed is None:
-            shown = "verified: reanalysed; not executed: there is no test for it"
+        if execute and (diagnosis.executed is None or not diagnosis.executed.holds):
+            shown = f"verified: reanalysed; not executed: {diagnosis.reason or 'there is no test for it'}"
         yield f"              {shown}"
     elif answer.choices:
         yield "3. fix        one of these, and which of them only you can say"

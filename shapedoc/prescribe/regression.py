@@ -16,11 +16,14 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Problem, Trace
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed
+from shapedoc.prescribe.composing import Composer
 from shapedoc.prescribe.statements import Made, changed
 from shapedoc.prescribe.syntax import Syntax
 
-__all__ = ["regression_test"]
+__all__ = ["call_test", "regression_test", "value_test"]
 
+# Faults that an ordinary example does not show: both ways make one value unless a size happens to be 1.
+_RARE = frozenset(("SD206",))
 _RANDOM = ("dropout", "Dropout", "rand", "multinomial", "bernoulli", "normal_", "gumbel")
 
 _HEAD = '''\
@@ -38,6 +41,22 @@ import runpy
 def example():
     """Run {file} as a program."""
     return runpy.run_path(FILE, run_name="__main__")
+'''
+
+_CALL = '''\
+"""{title}
+
+Written by shapedoc for {code} {name} on line {line} of {file}.
+"""
+
+{library}{more}
+
+from {module} import {subject}
+
+
+def test_{test}():
+    """{claim}"""
+{body}
 '''
 
 _RUNS = '''
@@ -70,8 +89,17 @@ def places(name, nth, function):
     return range(found[nth].lineno, found[nth].end_lineno + 1)
 
 
-def values(name, nth, function):
-    """Every value that the nth statement makes of `name` in the example, with the variables as they were before it."""
+def copied(value):
+    """A value as it is now: what is changed later in place is kept apart."""
+    if isinstance(value, (tuple, list)):
+        return [copied(part) for part in value]
+    if hasattr(value, "detach"):
+        return value.detach().clone()
+    return value.copy() if hasattr(value, "copy") else value
+
+
+def values(name, nth, function, expression, part=None):
+    """Every value that the nth statement makes of `name` in the example, each with what `expression` says of it."""
     lines = places(name, nth, function)
     found = []
 
@@ -83,13 +111,15 @@ def values(name, nth, function):
 
         def step(frame, event, argument):
             if event == "line" and frame.f_lineno in lines:
-                before[:] = before or [{**frame.f_globals, **frame.f_locals}]
+                if not before:
+                    right = eval(expression, {**frame.f_globals, **frame.f_locals})
+                    before[:] = [copied(right if part is None else right[part])]
             elif before and (event == "line" or event == "return"):
                 value = argument if name == "return" else frame.f_locals.get(name)
                 if name.startswith("self."):
                     value = getattr(frame.f_locals["self"], name.partition(".")[2])
                 if event == "line" or name != "return" or argument is not None:
-                    found.append((before[0], value))
+                    found.append((copied(value), before[0]))
                 before.clear()
             return step
 
@@ -123,10 +153,9 @@ _VALUE = '''
 
 def test_{test}():
     """{claim}"""
-    seen = values("{variable}", {nth}, "{function}")
+    seen = values("{variable}", {nth}, "{function}", {expression}{part})
     assert seen, "the example does not come to `{variable}` in {function}"
-    for names, {value} in seen:
-        expected = eval({expression}, names){part}
+    for {value}, expected in seen:
         assert same({value}, expected)
 '''
 
@@ -139,16 +168,78 @@ def regression_test(bench: Bench, answer: Prescribed) -> str | None:
         return None
     if _raises(bench, finding):
         return _head(bench, finding, []) + _RUNS.format(test=_slug(finding), claim=_claim(answer))
-    if answer.fix is None:
+    if answer.fix is None or finding.code in _RARE:
         return None
-    after = Syntax.of(answer.fix.text)
-    made = changed(bench.syntax, after, answer.fix.candidate.edits)
-    if any(word in one.expression for one in made for word in _RANDOM) or _draws(bench.text, made):
-        return None
+    made = _compared(bench, answer)
     if not made or not any(_reached(answer.fix.after.trace, one) for one in made):
         return None
     body = "".join(_value_test(bench, answer, one, index) for index, one in enumerate(made))
     return _head(bench, finding, ["ast", "sys"]) + _HELPERS + body
+
+
+def call_test(bench: Bench, answer: Prescribed, composer: Composer) -> str:
+    """A module with one test that calls the user's class or function and looks at what it returns."""
+    finding, module = answer.finding, Path(bench.path).stem
+    quiet = composer.library == "torch"
+    lines = [*composer.setup(), *(["with torch.no_grad():"] if quiet else [])]
+    lines += [f"    {line}" if quiet else line for line in composer.asserts()]
+    return _CALL.format(
+        title=_sentence(finding.message),
+        code=finding.code,
+        name=finding.name,
+        line=finding.span.line,
+        file=Path(bench.path).name,
+        library="import torch" if quiet else "import numpy as np",
+        more="\nfrom torch import nn" if "nn." in " ".join(composer.setup()) else "",
+        module=module,
+        subject=", ".join(_imported(bench, composer)),
+        test=_slug(finding),
+        claim=_sentence(composer.claim) + ".",
+        body="\n".join(f"    {line}" for line in lines),
+    )
+
+
+def _imported(bench: Bench, composer: Composer) -> list[str]:
+    """The classes and functions of the file that the test's set-up names."""
+    text = " ".join(composer.setup()) + " " + composer.called()
+    names = [c.name.value for c in bench.syntax.classes()] + [f.name.value for f in bench.syntax.functions()]
+    used = {name for name in names if re.search(rf"(?<![\w.]){name}\(", text)}
+    return sorted({composer.subject, *used})
+
+
+def value_test(bench: Bench, answer: Prescribed, composer: Composer) -> str | None:
+    """A test of the value that the faulty statement makes where the user's class or function is called."""
+    made = _compared(bench, answer)
+    if not made:
+        return None
+    finding = answer.finding
+    body = "".join(_value_test(bench, answer, one, index) for index, one in enumerate(made))
+    setup = [*composer.setup(), composer.called()]
+    if composer.library == "torch":
+        setup[-1] = f"with torch.no_grad():\n        {setup[-1]}"
+    example = "\n".join(f"    {line}" for line in setup)
+    module = Path(bench.path).stem
+    head = _head(bench, finding, ["ast", "sys"]).partition("def example():")[0]
+    found = f"import {module}\nfrom {module} import {', '.join(_imported(bench, composer))}\n\nFILE = {module}.__file__"
+    head = re.sub(r"import runpy\n", "", head)
+    head = head.replace(f'FILE = find_spec("{module}").origin', found).replace(
+        f"import {module}\n\nFILE = {module}.__file__", found
+    )
+    head = head.replace("from importlib.util import find_spec\n", "")
+    if "nn." in example:
+        head = head.replace("import torch\n", "import torch\nfrom torch import nn\n", 1)
+    quoted = f'def example():\n    """Call {composer.subject} with sizes that all differ."""\n{example}\n'
+    return head + quoted + _HELPERS + body
+
+
+def _compared(bench: Bench, answer: Prescribed) -> list[Made]:
+    """The statements that a fix changes, where what they make can be compared with what the fix makes."""
+    if answer.fix is None:
+        return []
+    made = changed(bench.syntax, Syntax.of(answer.fix.text), answer.fix.candidate.edits)
+    if any(word in one.expression for one in made for word in _RANDOM) or _draws(bench.text, made):
+        return []
+    return made
 
 
 def _draws(text: str, made: Sequence[Made]) -> bool:
@@ -173,7 +264,7 @@ def _value_test(bench: Bench, answer: Prescribed, made: Made, index: int) -> str
         "function": made.function,
         "value": "result" if value == "return" else value,
     }
-    return _VALUE.format(**slots, expression=_quoted(made.expression), part=f"[{made.part}]" if made.part >= 0 else "")
+    return _VALUE.format(**slots, expression=_quoted(made.expression), part=f", {made.part}" if made.part >= 0 else "")
 
 
 def _quoted(text: str) -> str:
@@ -224,7 +315,11 @@ def _claim(answer: Prescribed) -> str:
 
 
 def _slug(finding: Finding) -> str:
-    words = re.findall(r"[A-Za-z0-9]+", finding.function.replace("__init__", "init") or "example")
+    """The name of a test: the function's or, for what a class does when it is called, the class's."""
+    parts = [part for part in finding.function.split(".") if part not in ("forward", "__call__", "<locals>")]
+    words = re.findall(
+        r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", " ".join(parts).replace("__init__", "built") or "example"
+    )
     return "_".join(word.lower() for word in words)
 
 

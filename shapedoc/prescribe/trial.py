@@ -38,24 +38,24 @@ def _tried(plan: dict[str, Any], chosen: dict[str, Any] | None) -> dict[str, Any
     except BaseException as problem:
         return {"problem": f"{plan['module']} cannot be imported: {_words(problem)}"}
     trial = Trial(module, plan)
-    problem = ""
+    reason = ""
     until = time.monotonic() + _SECONDS
     for way in [chosen] if chosen is not None else itertools.islice(_ways(plan), _WAYS):
         try:
             results = trial.call(way)
         except BaseException as failed:
-            problem = problem or _words(failed)
+            reason = reason or _words(failed)
             if time.monotonic() > until:
                 break
             continue
         if not results:
-            problem = problem or "it returns no tensor"
+            reason = reason or "it returns no tensor"
             continue
         try:
             return trial.seen(way, results)
         except BaseException as failed:
-            problem = problem or _words(failed)
-    return {"problem": problem or "no way to call it was found"}
+            reason = reason or _words(failed)
+    return {"problem": reason or "no way to call it was found"}
 
 
 def _words(problem: BaseException) -> str:
@@ -154,6 +154,8 @@ class Trial:
             "way": way,
             "form": self.form(value),
             "results": [self.described(result) for result in results],
+            "shapes": {n: list(v.shape) for n, v in self.inputs.items() if self.is_tensor(v)},
+            "padding": self.padding(results),
             "alone": self.alone(way, results),
             "moved": self.moved(way, results),
         }
@@ -179,6 +181,25 @@ class Trial:
                 if self.same(total, total * 0 + 1):
                     sums.append(axis)
         return {"shape": list(result.shape), "float": floats, "sums": sums, "finite": self.finite(result)}
+
+    def padding(self, results: list[Any]) -> dict[str, str]:
+        """Which mask (True: kept, or dropped) leaves no weight where it hides a key."""
+        found = {}
+        for name, mask in self.inputs.items():
+            if not self.is_tensor(mask) or mask.ndim != 2 or not str(mask.dtype).endswith("bool"):
+                continue
+            for index, result in enumerate(results):
+                sums = self.described(result)["sums"]
+                if not sums or result.ndim < 2 or result.shape[0] != mask.shape[0] or result.shape[-1] != mask.shape[1]:
+                    continue
+                keys = result if result.ndim == 2 else self.moved_last(result)
+                for sign, hidden in (("keep", ~mask), ("drop", mask)):
+                    if bool(hidden.any()) and bool((keys[hidden] == 0).all()) and not bool((keys == 0).all()):
+                        found[f"{name} {index}"] = sign
+        return found
+
+    def moved_last(self, value: Any) -> Any:
+        return self.numpy.moveaxis(value, -1, 1) if isinstance(value, self.numpy.ndarray) else value.movedim(-1, 1)
 
     def finite(self, value: Any) -> bool:
         return bool((value == value).all()) if self.is_float(value) else True
