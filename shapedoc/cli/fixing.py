@@ -24,11 +24,11 @@ def mended(request: Request, *, unsafe: bool, write: bool) -> int:
     Of two fixes that want the same text the first is made and the other left for the next run. What cannot be
     written (a file that changed meanwhile, a character that its encoding lacks) is left as it is, and said.
     """
-    from shapedoc.engine import run, settings_of, source_reader
+    from shapedoc.engine import cache_folder, run, settings_of, source_reader
     from shapedoc.prescribe.attach import attach
 
     report, source_of = run(request), source_reader(request.stdin)
-    attach(report, source_of, settings_of(request))
+    attach(report, source_of, settings_of(request), cache_folder(request))
     wanted = [f for f in report.findings if f.fix is not None and (unsafe or f.fix.safety == "safe")]
     held_back = sum(f.fix is not None and f.fix.safety == "unsafe" for f in report.findings) if not unsafe else 0
     count = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.engine.request import KNOWLEDGE, Request, RequestError, Settings, StandardInput
-from shapedoc.engine.running import look, notebook_reader, run, settings_of, source_reader, text_reader
+from shapedoc.engine.running import cache_folder, look, notebook_reader, run, settings_of, source_reader, text_reader
 
 __all__ = [
     "KNOWLEDGE",
@@ -11,6 +11,7 @@ __all__ = [
     "RequestError",
     "Settings",
     "StandardInput",
+    "cache_folder",
     "look",
     "notebook_reader",
     "run",

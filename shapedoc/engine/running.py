@@ -23,7 +23,16 @@ from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import Source
 
-__all__ = ["CACHE_FOLDER", "look", "notebook_reader", "run", "settings_of", "source_reader", "text_reader"]
+__all__ = [
+    "CACHE_FOLDER",
+    "cache_folder",
+    "look",
+    "notebook_reader",
+    "run",
+    "settings_of",
+    "source_reader",
+    "text_reader",
+]
 
 CACHE_FOLDER = ".shapedoc_cache"
 
@@ -37,7 +46,7 @@ def run(request: Request, told: Callable[[int, int], None] | None = None) -> Rep
     """
     selection = Selection(request.config, {rule.code: rule.name for rule in all_rules()})
     tasks, errors = _tasks(request)
-    folder = request.config.root / CACHE_FOLDER if request.cache else None
+    folder = cache_folder(request)
     settings = settings_of(request)
     examined = examine_all(tasks, settings, folder, request.jobs, told)
     spelled = Spelling(one.path for one in examined)
@@ -55,6 +64,11 @@ def run(request: Request, told: Callable[[int, int], None] | None = None) -> Rep
         statistics=_statistics(examined, findings),
         paths=[one.path for one in examined if one.error is None],
     )
+
+
+def cache_folder(request: Request) -> Path | None:
+    """Where results are kept between runs; None where they are not."""
+    return request.config.root / CACHE_FOLDER if request.cache else None
 
 
 def settings_of(request: Request) -> Settings:

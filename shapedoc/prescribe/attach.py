@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from shapedoc.cache import Cache
 from shapedoc.core.finding import Finding, Report
 from shapedoc.core.fix import Fix, Safety, solid
 from shapedoc.engine import Settings
+from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed, prescribe
 from shapedoc.prescribe.regression import regression_test
@@ -20,26 +23,57 @@ __all__ = ["attach", "fix_of"]
 _SAFE = frozenset(("SD110", "SD702"))
 
 
-def attach(report: Report, source_of: Callable[[str], Source | None], settings: Settings) -> list[Prescribed]:
-    """Put a fix on every finding that one is known for; return what was worked out, file by file."""
-    done: list[Prescribed] = []
+def attach(
+    report: Report, source_of: Callable[[str], Source | None], settings: Settings, folder: Path | None = None
+) -> None:
+    """Put fix and test on every finding that they are known for.
+
+    What was worked out is kept in `folder`, so that a file that has not changed costs nothing the next time.
+    """
+    cache = Cache(folder) if folder is not None else None
     for path in dict.fromkeys(f.path for f in report.findings if not f.code.startswith("SD9")):
         source = source_of(path)
-        wanted = [finding for finding in report.findings if finding.path == path]
         if source is None or path not in report.paths:
             continue
-        try:
-            bench = Bench.of(path, source.text, settings)
-        except SourceError:
-            continue
-        prescribed = prescribe(bench, wanted)
-        by_place = {(p.finding.code, p.finding.span): p for p in prescribed}
-        for index, finding in enumerate(report.findings):
-            answer = by_place.get((finding.code, finding.span)) if finding.path == path else None
-            if answer is not None:
-                report.findings[index] = with_fix(bench, finding, answer)
-        done += prescribed
-    return done
+        wanted = [finding for finding in report.findings if finding.path == path]
+        key = _key(cache, path, source.text, settings, wanted) if cache is not None else ""
+        told = _stored(cache, key, len(wanted)) if cache is not None else None
+        if told is None:
+            told, inputs = _worked_out(path, source.text, settings, wanted)
+            if cache is not None and inputs is not None:
+                cache.put(key, [finding_to_plain(one) for one in told], inputs)
+        found = iter(told)
+        report.findings[:] = [next(found) if one.path == path else one for one in report.findings]
+
+
+def _key(cache: Cache, path: str, text: str, settings: Settings, wanted: Sequence[Finding]) -> str:
+    return cache.key("fixes", path, text, repr(settings), *(f"{one.code} {one.span}" for one in wanted))
+
+
+def _stored(cache: Cache, key: str, count: int) -> list[Finding] | None:
+    kept = cache.get(key)
+    if not isinstance(kept, list) or len(kept) != count:
+        return None
+    try:
+        return [finding_from_plain(one) for one in kept]
+    except NotStored:
+        return None
+
+
+def _worked_out(
+    path: str, text: str, settings: Settings, wanted: Sequence[Finding]
+) -> tuple[list[Finding], Mapping[str, str] | None]:
+    """The findings of one file with what can be done about them, and the digests of what was read for it."""
+    try:
+        bench = Bench.of(path, text, settings)
+    except SourceError:
+        return list(wanted), None
+    answers = {(one.finding.code, one.finding.span): one for one in prescribe(bench, wanted)}
+    told = []
+    for finding in wanted:
+        answer = answers.get((finding.code, finding.span))
+        told.append(with_fix(bench, finding, answer) if answer is not None else finding)
+    return told, bench.trace.inputs
 
 
 def with_fix(bench: Bench, finding: Finding, answer: Prescribed) -> Finding:

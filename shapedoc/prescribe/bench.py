@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
@@ -28,6 +28,7 @@ class Bench:
     trace: Trace
     findings: Sequence[Finding]
     syntax: Syntax
+    _again: dict[str, Study] = field(default_factory=dict)
 
     @staticmethod
     def of(path: str, text: str, settings: Settings) -> Bench:
@@ -37,7 +38,9 @@ class Bench:
 
     def again(self, text: str) -> Study:
         """What is seen and found in an edited text. Raises SourceError where it does not parse."""
-        return study(self.path, text, self.settings)
+        if text not in self._again:
+            self._again[text] = study(self.path, text, self.settings)
+        return self._again[text]
 
     def events(self, span: Span) -> list[Event]:
         """The events that stand exactly at a span, those of every walk."""
