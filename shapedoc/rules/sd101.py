@@ -9,6 +9,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.value import Str
 from shapedoc.rules.blame import (
     axis_of,
     build_event,
@@ -109,7 +110,11 @@ def _back(shape: Shape, position: int) -> int:
 
 def _found(p: _Product) -> Finding:
     batch = p.problem.kind == "mismatched-batch"
-    cure = _batch_cure(p) if batch else _weight(p) or _transpose(p) or _laid_out(p) or _projection(p) or _call(p)
+    cure = (
+        _batch_cure(p)
+        if batch
+        else _weight(p) or _letters(p) or _transpose(p) or _laid_out(p) or _projection(p) or _call(p)
+    )
     sign = "@" if p.event.op.startswith("operator") else p.event.short
     what = "batch" if batch else "inner"
     side = cure.side
@@ -194,6 +199,26 @@ def _transpose(p: _Product) -> _Cure | None:
         items[-1], items[-2] = items[-2], items[-1]
         right = exchanged(p.trace, p.event, p.operands[side])
         return _Cure(None, side, shape_text(p.event, Shape(tuple(items))), _written(p, side, right))
+    return None
+
+
+def _letters(p: _Product) -> _Cure | None:
+    """An einsum whose string names two axes of an operand the other way round."""
+    equation = next((o.value.value for o in p.event.operands if isinstance(o.value, Str)), None)
+    terms, arrow, output = (equation or "").replace(" ", "").partition("->")
+    parts = terms.split(",")
+    if p.event.short != "einsum" or len(parts) != 2 or not arrow:
+        return None
+    for side in (1, 0):
+        letters, rank = list(parts[side]), p.shapes[side].rank
+        back = same_size(p.event, p.shapes[side], p.axes[1 - side], but=p.backs[side])
+        if back is None or rank != len(letters) or "." in letters:
+            continue
+        own = p.backs[side]
+        letters[own], letters[back] = letters[back], letters[own]
+        written = [*parts[:side], "".join(letters), *parts[side + 1 :]]
+        text = p.text(side)
+        return _Cure(None, side, "", f'name the axes of {text} as they are: "{",".join(written)}->{output}"')
     return None
 
 

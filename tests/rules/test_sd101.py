@@ -226,6 +226,11 @@ def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], "SD101", "SD109") == []
 
 
+def test_the_letters_of_an_einsum_are_put_as_the_axes_are() -> None:
+    text = full_text(HEAD + WRONG["einsum with one letter for two sizes"], "SD101")
+    assert 'help: name the axes of values as they are: "bqk,bkd->bqd"' in text
+
+
 def test_the_message() -> None:
     assert full_text(HEAD + WRONG["a forgotten transpose, batch first"], "SD101") + "\n" == MESSAGE
 
