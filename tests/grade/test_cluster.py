@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -213,3 +217,59 @@ def _stations(parent: int) -> list[int]:
         if b"shapedoc.grade.scheduler.station" in command and int(state.rpartition(")")[2].split()[1]) in (parent, 1):
             found.append(int(name))
     return found
+
+
+def test_driver_scheduler_and_workers_killed_at_random_in_a_run_of_600(tmp_path: Path, record_property: Any) -> None:
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for submission in _class(600):
+        (folder / submission.file).write_text(submission.text)
+    journal, draw = tmp_path / "run.jsonl", random.Random(7)
+    kills: Counter[str] = Counter()
+
+    def lines() -> int:
+        return journal.read_bytes().count(b"\n") - 1 if journal.exists() else 0
+
+    def driver(*more: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "shapedoc", "grade", "masked-softmax", str(folder), "--seed", "3", "--no-lint"]
+        return subprocess.Popen(
+            [*command, "--journal", str(journal), "--resume", *more],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+
+    for victim in ("worker", "driver", "scheduler", "worker", "driver"):
+        log = tmp_path / f"cluster{sum(kills.values())}"
+        log.mkdir()
+        cluster = Cluster(2, log)
+        try:
+            process = driver("--scheduler", cluster.address)
+            _until(lines, lines() + draw.randint(20, 80), process)
+            assert process.poll() is None, process.communicate()
+            pids = {"worker": cluster.workers[0].pid, "driver": process.pid, "scheduler": cluster.scheduler.pid}
+            os.kill(pids[victim], signal.SIGKILL)
+            kills[victim] += 1
+            if victim == "worker":
+                _until(lines, lines() + draw.randint(20, 60), process)
+                process.kill()
+                kills["driver"] += 1
+            process.communicate()
+            assert process.returncode in (2, -signal.SIGKILL)
+        finally:
+            cluster.stop()
+    assert lines() < 600
+    last = driver("--out", str(tmp_path / "out"))
+    said, _ = last.communicate()
+    assert last.returncode == 1
+    assert said.splitlines()[600] == "600 submissions: 400 failed, 200 passed"
+    keys = [json.loads(line)["key"] for line in journal.read_text().splitlines()[1:]]
+    assert len(keys) == len(set(keys)) == 600
+    told = ", ".join(f"{name} {count} times" for name, count in sorted(kills.items()))
+    record_property("measured", f"grade: 600 submissions, killed: {told}; 600 graded once each after resume")
+
+
+def _until(lines: Callable[[], int], wanted: int, process: subprocess.Popen[str]) -> None:
+    """Wait until the journal has so many lines, or the process has ended."""
+    end = time.monotonic() + 240
+    while lines() < wanted and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.02)
