@@ -134,6 +134,8 @@ def _begin(folder: Path) -> int:
 
 
 def _need_packages() -> None:
+    if sys.platform == "win32":
+        raise click.UsageError("`shapedoc grade` needs Linux, whose kernel confines submissions")
     try:
         import numpy  # noqa: F401
     except ImportError:
