@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
 from shapedoc.integrations.reading import is_numpy_call, read_call
-from shapedoc.integrations.signature import Plan, build, part
+from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
 from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
@@ -35,6 +37,8 @@ class Checked:
         self.function = function
         self.options = options
         self.seen: dict[tuple[object, ...], list[Any]] = {}
+        # Objects that signatures tell by their identity.
+        self.alive: dict[int, weakref.ref[Any]] = {}
         self.signature = inspect.signature(function)
         self._contract: Contract | None = None
         self._typed: Callable[..., Any] | None = None
@@ -138,9 +142,24 @@ class Checked:
             # The call of this signature that is recorded next: soon, where this one went a way of its own.
             due = 2 if self.watch.has_steps or self.watch.again else 0
             self.seen[key] = [1, due, _shapes_of(out)]
+            for value in bound.values():
+                self._forget_with(value)
         else:
             entry[1] = entry[1] * 2 if self.watch.has_steps else 0
         return out
+
+    def _forget_with(self, value: Any) -> None:
+        """Forget signatures of an object when it goes: another one may get its identity."""
+        for one in told_by_identity(value):
+            number = id(one)
+            if number not in self.alive:
+                with contextlib.suppress(TypeError):  # It cannot be referred to weakly.
+                    self.alive[number] = weakref.ref(one, lambda _, n=number: self._gone(n))  # type: ignore[misc]
+
+    def _gone(self, number: int) -> None:
+        self.alive.pop(number, None)
+        for key in [k for k in list(self.seen) if mentions(k, number)]:
+            self.seen.pop(key, None)
 
     def result(self, out: Any, call: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         """A verified signature has given a result of other shapes than before: verify those."""

@@ -7,11 +7,11 @@ slow way.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Plan", "build", "part"]
+__all__ = ["Plan", "build", "mentions", "part", "told_by_identity"]
 
 
 def part(value: Any) -> object:
@@ -28,6 +28,26 @@ def part(value: Any) -> object:
         return shape, getattr(value, "dtype", None)
     training = getattr(value, "training", None)
     return (kind, id(value), training) if training is not None else (kind, id(value))
+
+
+def told_by_identity(value: Any) -> Iterator[Any]:
+    """The objects in an argument that `part` tells by their identity."""
+    kind = type(value)
+    if kind in (tuple, list):
+        for one in value:
+            yield from told_by_identity(one)
+    elif kind is dict:
+        for one in value.values():
+            yield from told_by_identity(one)
+    elif value is not None and kind not in (int, bool, str, float) and getattr(value, "shape", None) is None:
+        yield value
+
+
+def mentions(key: object, number: int) -> bool:
+    """Whether a signature holds the identity of an object."""
+    if type(key) is not tuple:
+        return False
+    return (len(key) > 1 and key[1] == number and isinstance(key[0], type)) or any(mentions(k, number) for k in key)
 
 
 class Plan:

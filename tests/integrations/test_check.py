@@ -1,6 +1,7 @@
 """`@shapedoc.check`: who is blamed, what is explained, what is silent, and what a call costs in look-ups."""
 
 import copy
+import gc
 import inspect
 import pickle
 import subprocess
@@ -311,3 +312,19 @@ def test_a_shape_error_comes_back_from_another_process() -> None:
     assert str(again) == str(raised.value)
     assert again.findings == raised.value.findings
     assert str(again).startswith("error[SD904]")
+
+
+def test_signatures_of_an_object_go_with_it() -> None:
+    @shapedoc.check
+    class Scale(nn.Module):
+        def forward(self, x: Float[Tensor, "B d"]) -> Float[Tensor, "B d"]:
+            return x * 2
+
+    state = Scale.forward.__dict__["__shapedoc__"]
+    for _ in range(5):
+        kept = Scale()
+        for batch in (2, 3):
+            kept(torch.randn(batch, 4))
+    gc.collect()
+    assert len(state.seen) == 2, "of the last one, which is still there"
+    assert len(state.alive) == 1
