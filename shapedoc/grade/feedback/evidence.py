@@ -20,7 +20,7 @@ _MOST_NUMBERS = 24
 
 def fault_in_words(fault: Fault, language: Language) -> str:
     """The fault in one sentence."""
-    return say(language, f"fault.{fault.kind}", **_safe(fault))
+    return say(language, f"fault.{fault.kind}", **_safe(fault)).rstrip(" :：")  # noqa: RUF001
 
 
 def _safe(fault: Fault) -> dict[str, object]:
