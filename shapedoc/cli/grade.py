@@ -89,7 +89,7 @@ def command(
     if assignment is None:
         raise click.UsageError(f"which assignment? A folder with an assignment.toml, or one of {', '.join(shipped())}")
     if autograder is not None:
-        return _bundle(assignment, autograder)
+        return _bundle(assignment, autograder, seed)
     if not paths:
         raise click.UsageError("which submissions? Name files, archives or folders after the assignment")
     if resume and journal is None:
@@ -231,7 +231,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _bundle(assignment: str, out: Path) -> int:
+def _bundle(assignment: str, out: Path, seed: int) -> int:
     """Write the zip that Gradescope takes."""
     with _said(None):
         from shapedoc.grade.assignment import folder_of, load
@@ -240,7 +240,7 @@ def _bundle(assignment: str, out: Path) -> int:
 
         load(assignment)
         try:
-            bundle(folder_of(assignment), out)
+            bundle(folder_of(assignment), out, seed)
         except OSError as problem:
             raise ExportError(f"cannot write {problem.filename or out}: {problem.strerror}") from None
     click.echo(f"{out}: upload it at Gradescope, under Configure Autograder")

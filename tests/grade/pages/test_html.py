@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 
-from shapedoc.grade.pages import class_page, html
+from shapedoc.grade.pages import class_page, html, markdown, terminal
 from shapedoc.grade.result import GradedSubmission, Pictures, Value, Weights
 from tests.grade.samples import CLASS, FAILED, HOSTILE, NOT_GRADABLE, PASSED, hostile_results
 
@@ -88,7 +88,7 @@ def test_a_page_tells_the_fault_the_input_the_gap_the_hint_and_the_finding() -> 
         "SD404 mask-after-softmax the weights are masked after the softmax and not renormalised",
         "shapedoc explain SD404",
         "An earlier step took too long.",
-        "seed 7",
+        "masked-softmax · ab12",
     ):
         assert told in text, told
 
@@ -117,6 +117,12 @@ def test_a_fault_that_is_not_shown_does_not_change_how_a_submission_stands(wrong
     failed = replace(PASSED, items=tuple(items), score=7.0, status="failed")
     assert html.render(failed) == html.render(PASSED)
     assert "Everything that is shown here is right." in html.render(failed)
+
+
+def test_the_seed_stands_in_no_report_of_a_student() -> None:
+    result = replace(FAILED, seed=918273)
+    for report in (html.render(result), markdown.render(result), "".join(terminal.render(result))):
+        assert "918273" not in report
 
 
 def test_backticks_set_off_code() -> None:

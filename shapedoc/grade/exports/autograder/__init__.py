@@ -29,10 +29,11 @@ _REQUIREMENTS = (
 _MADE = (1980, 1, 1, 0, 0, 0)
 
 
-def bundle(assignment: Path, out: Path) -> Path:
+def bundle(assignment: Path, out: Path, seed: int = 0) -> Path:
     """Write the autograder of the assignment in the folder `assignment` to the zip file `out`, and return it.
 
-    The same assignment and version give the same bytes. Upload it at Gradescope under Configure Autograder.
+    seed: from it and the number of a submission its inputs are drawn; whoever does not know it cannot draw them.
+    The same assignment, seed and version give the same bytes. Upload it at Gradescope under Configure Autograder.
 
     Raises OSError for a folder that cannot be read, or a file that cannot be written.
     """
@@ -41,6 +42,7 @@ def bundle(assignment: Path, out: Path) -> Path:
         for name in _SCRIPTS:
             _put(archive, name, (_HERE / name).read_bytes(), executable=True)
         _put(archive, "requirements.txt", "".join(f"{line}\n" for line in _REQUIREMENTS).encode())
+        _put(archive, "seed", f"{seed}\n".encode())
         _put(archive, "README", f"An autograder for Gradescope, made by shapedoc {__version__}.\n".encode())
         for folder, path in (("assignment", assignment), ("shapedoc", _PACKAGE)):
             for file in _files(path):

@@ -42,7 +42,6 @@ def render(results: Sequence[GradedSubmission], handing: Handing) -> str:
             "assignment": result.assignment,
             "submission": result.name,
             "status": result.status,
-            "seed": result.seed,
             "digest": result.digest,
         },
         "tests": [_test(item, place, result) for place, item in enumerate(result.items, 1)],
