@@ -201,7 +201,7 @@ class FunctionProperty:
                 return Fault("nothing", {"result": name})
             if fault := shape_fault(reply.arrays[index], right[index], name):
                 return fault
-            if setting.framework == "torch" and kind and not kind.startswith("torch"):
+            if setting.assignment.framework == "torch" and kind and not kind.startswith("torch"):
                 return Fault("not_tensor", {"result": name, "kind": kind})
         return None
 
