@@ -133,5 +133,5 @@ def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace
         later_use="later-use" not in off,
     )
     seen = infer(module, text, path, sources, loader)
-    seen.inputs.update((str(place), ABSENT) for place in loader.absent)
+    seen.inputs.update((place, ABSENT) for place in loader.absent)
     return seen

@@ -7,6 +7,8 @@ classes make of their arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import sep
+from os.path import dirname, isdir, isfile, join, realpath
 from pathlib import Path
 
 from shapedoc.cache import digest_of_file
@@ -40,17 +42,19 @@ class FileLoader:
     """
 
     def __init__(self, path: str, roots: Sequence[str]) -> None:
-        self.path = Path(path)
-        self.roots = [r for r in (Path(r).resolve() for r in roots) if r.is_dir()]
-        self.loaded: dict[Path, LocalModule] = {}
-        self.absent: set[Path] = set()
+        self.path = path
+        self.roots = [r for r in (realpath(r) for r in roots) if isdir(r)]
+        self.loaded: dict[str, LocalModule] = {}
+        self.absent: set[str] = set()
+        self._within = tuple(r if r.endswith(sep) else r + sep for r in self.roots)
+        self._places: dict[str, str] = {}
 
     def __call__(self, m: Machine, node: ir.Import) -> dict[str, Value]:
         """The names that an import statement binds."""
         names = load_library(m, node)
         if not self.roots or (node.level == 0 and self._first(node) in _LIBRARIES):
             return names
-        here = Path(m.path) if m.path else self.path
+        here = m.path or self.path
         if node.module is None and node.level == 0:
             for name, alias in node.names:
                 module = self._load(m, self._find(here, 0, name))
@@ -76,46 +80,54 @@ class FileLoader:
     def _first(node: ir.Import) -> str:
         return (node.module or node.names[0][0]).split(".")[0]
 
-    def _find(self, here: Path, level: int, dotted: str) -> Path | None:
+    def _find(self, here: str, level: int, dotted: str) -> str | None:
         parts = [p for p in dotted.split(".") if p]
-        folder = here.resolve().parent
+        folder = dirname(self._place(here))
         if level:
             for _ in range(level - 1):
-                folder = folder.parent
+                folder = dirname(folder)
             return self._file(folder, parts)
         while True:
             found = self._file(folder, parts)
             if found is not None:
                 return found
-            if not self._inside(folder.parent) or folder.parent == folder:
+            above = dirname(folder)
+            if above == folder or not self._inside(above):
                 return None
-            folder = folder.parent
+            folder = above
 
-    def _file(self, folder: Path, parts: Sequence[str]) -> Path | None:
-        place = folder.joinpath(*parts)
-        for candidate in (place.with_name(place.name + ".py") if parts else None, place / "__init__.py"):
+    def _file(self, folder: str, parts: Sequence[str]) -> str | None:
+        place = join(folder, *parts)
+        for candidate in (place + ".py" if parts else None, join(place, "__init__.py")):
             if candidate is None or not self._inside(candidate):
                 continue
-            if candidate.is_file():
+            if isfile(candidate):
                 return candidate
             self.absent.add(candidate)
         return None
 
-    def _inside(self, path: Path) -> bool:
-        return any(path == root or root in path.parents for root in self.roots)
+    def _inside(self, path: str) -> bool:
+        return path.startswith(self._within) or path in self.roots
 
-    def _load(self, m: Machine, path: Path | None) -> LocalModule | None:
-        if path is None or path == self.path.resolve():
+    def _place(self, path: str) -> str:
+        """Where a file really lies."""
+        place = self._places.get(path)
+        if place is None:
+            place = self._places[path] = realpath(path)
+        return place
+
+    def _load(self, m: Machine, path: str | None) -> LocalModule | None:
+        if path is None or path == self._place(self.path):
             return None
         if path in self.loaded:
             return self.loaded[path]
         if len(self.loaded) >= _MAX_FILES:
             return None
-        source = read_source(path)
+        source = read_source(Path(path))
         if isinstance(source, FileError) or len(source.text) > _MAX_BYTES:
             return None
-        module = self.loaded[path] = LocalModule(str(path))
-        m.trace.inputs[str(path)] = digest_of_file(path)
+        module = self.loaded[path] = LocalModule(path)
+        m.trace.inputs[path] = digest_of_file(Path(path))
         try:
             tree = lowered(source.text)
         except SourceError:
