@@ -22,14 +22,25 @@ _groups = count(1)
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
-    __slots__ = ("_members",)
+    __slots__ = ("_members", "_shared")
 
-    def __init__(self, members: dict[Key, _Members] | None = None) -> None:
-        self._members: dict[Key, _Members] = members if members is not None else {}
+    def __init__(self) -> None:
+        self._members: dict[Key, _Members] = {}
+        # Another looks things up there too: it is copied before it is written.
+        self._shared = False
 
     def fork(self) -> Apartness:
         """A copy that can learn by itself."""
-        return Apartness(dict(self._members))
+        other = Apartness()
+        other._members = self._members
+        other._shared = self._shared = True
+        return other
+
+    def _add(self, key: Key, groups: _Members) -> None:
+        if self._shared:
+            self._members, self._shared = dict(self._members), False
+        known = self._members.get(key)
+        self._members[key] = groups if known is None else known | groups
 
     def state(self, keys: Iterable[Key | None]) -> None:
         """State that these are different quantities; None keeps its place, and a second mention says nothing."""
@@ -38,21 +49,21 @@ class Apartness:
         for member, key in enumerate(keys):
             if key is not None and key not in seen:
                 seen.add(key)
-                self._members[key] = self._members.get(key, _NONE) | {(group, member)}
+                self._add(key, frozenset(((group, member),)))
 
     def share(self, key: Key, other: Key) -> None:
         """What `other` is apart from, `key` is apart from too."""
         groups = self._members.get(other)
         if groups:
-            self._members[key] = self._members.get(key, _NONE) | groups
+            self._add(key, groups)
 
-    def merge(self, others: Iterable[Apartness]) -> None:
-        """Take over what others know."""
-        for other in others:
-            for key, groups in other._members.items():
-                ours = self._members.get(key)
-                if ours is not groups:
-                    self._members[key] = groups if ours is None else ours | groups
+    def merge(self, other: Apartness) -> None:
+        """Take over what another knows."""
+        if other._members is self._members:
+            return
+        for key, groups in other._members.items():
+            if self._members.get(key) is not groups:
+                self._add(key, groups)
 
     def of(self, one: Key, other: Key) -> bool:
         """Whether two are members of one group."""

@@ -63,11 +63,13 @@ class Dim:
     Supports ``+ - *`` with dims and ints, and exact division by `divide`.
     """
 
-    __slots__ = ("_hash", "_syms", "const", "terms")
+    __slots__ = ("_hash", "_syms", "const", "sym", "terms")
 
     terms: tuple[tuple[Monomial, int], ...]
     # The number, if there is no symbol in it.
     const: int | None
+    # The symbol, if the dim is exactly one symbol.
+    sym: Sym | None
     _hash: int
     _syms: frozenset[Sym] | None
 
@@ -78,11 +80,15 @@ class Dim:
         self.terms = terms
         self._hash = hash(terms)
         self._syms = None
-        self.const = None
+        self.const = self.sym = None
         if not terms:
             self.const = 0
-        elif len(terms) == 1 and not terms[0][0]:
-            self.const = terms[0][1]
+        elif len(terms) == 1:
+            monomial, coefficient = terms[0]
+            if not monomial:
+                self.const = coefficient
+            elif coefficient == 1 and len(monomial) == 1:
+                self.sym = monomial[0]
 
     @staticmethod
     def of(value: int | Sym | Dim) -> Dim:
@@ -99,15 +105,6 @@ class Dim:
     # -- what it is
 
     @property
-    def sym(self) -> Sym | None:
-        """The symbol, if the dim is exactly one symbol."""
-        if len(self.terms) == 1:
-            monomial, coefficient = self.terms[0]
-            if coefficient == 1 and len(monomial) == 1:
-                return monomial[0]
-        return None
-
-    @property
     def syms(self) -> frozenset[Sym]:
         """Every symbol in it."""
         syms = self._syms
@@ -120,6 +117,8 @@ class Dim:
         """The number, where every symbol knows its own."""
         if self.const is not None:
             return self.const
+        if self.sym is not None:
+            return self.sym.value
         total = 0
         for monomial, coefficient in self.terms:
             for s in monomial:
@@ -132,8 +131,10 @@ class Dim:
     @property
     def named(self) -> bool:
         """Whether every symbol in it has a name, and there is one."""
+        if self.sym is not None:
+            return bool(self.sym.name)
         syms = self.syms
-        return bool(syms) and all(s.name for s in syms)
+        return bool(syms) and all([s.name for s in syms])
 
     @property
     def one_signed(self) -> bool:
@@ -143,7 +144,8 @@ class Dim:
     # -- arithmetic
 
     def __add__(self, other: Dim | int) -> Dim:
-        other = Dim.of(other)
+        if not isinstance(other, Dim):
+            other = Dim.of(other)
         if not other.terms:
             return self
         if not self.terms:
@@ -162,7 +164,8 @@ class Dim:
         return self + (-Dim.of(other))
 
     def __mul__(self, other: Dim | int) -> Dim:
-        other = Dim.of(other)
+        if not isinstance(other, Dim):
+            other = Dim.of(other)
         if other.const == 1:
             return self
         if self.const == 1:
@@ -223,6 +226,12 @@ class Dim:
         """The dim with symbols replaced, repeatedly, until none of `bindings` is left."""
         dim = self
         for _ in range(50):
+            if dim.sym is not None:
+                found = bindings.get(dim.sym)
+                if found is None:
+                    return dim
+                dim = found
+                continue
             if bindings.keys().isdisjoint(dim.syms):
                 return dim
             total = ZERO

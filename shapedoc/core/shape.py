@@ -23,9 +23,9 @@ def new_id() -> int:
     return next(_ids)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Axis:
-    """One axis of a tensor.
+    """One axis of a tensor; never changed once built.
 
     dim: its size. ids: its identities; an axis that elementwise arithmetic made of two has both. visible: its size is
     1 because the author asked for it (``unsqueeze``, ``None``, ``keepdim=True``, a literal 1 in ``view``).
@@ -33,7 +33,7 @@ class Axis:
     """
 
     dim: Dim
-    ids: frozenset[int] = field(default_factory=lambda: frozenset((new_id(),)))
+    ids: frozenset[int] = field(default_factory=lambda: frozenset((next(_ids),)))
     visible: bool = False
     factors: tuple[Axis, ...] = ()
 

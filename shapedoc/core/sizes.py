@@ -23,29 +23,35 @@ __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
 class Sizes:
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = ("_apart", "_floors", "_links", "_shapes", "bindings", "roles", "runs")
+    __slots__ = ("_apart", "_floors", "_links", "_shapes", "_shared", "bindings", "roles", "runs")
 
     def __init__(self) -> None:
+        # What is looked up in bindings, runs and _links is another's too, and copied before it is written.
+        self._shared = False
         self.bindings: dict[Sym, Dim] = {}
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
         self._apart = Apartness()
         self._floors: dict[tuple[Dim, Dim], Floor] = {}
         self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
-        self._shapes: dict[Shape, tuple[tuple[int, int], Shape]] = {}
+        self._shapes: dict[Shape, tuple[int, int, Shape]] = {}
 
     # -- branches
 
     def fork(self) -> Sizes:
         """A copy that can learn by itself; roles, which only grow, are shared."""
-        other = Sizes()
-        other.bindings = dict(self.bindings)
-        other.runs = dict(self.runs)
-        other.roles = self.roles
+        other = Sizes.__new__(Sizes)
+        other.bindings, other.runs, other._links = self.bindings, self.runs, self._links
         other._apart = self._apart.fork()
-        other._floors = self._floors
-        other._links = dict(self._links)
+        other.roles, other._floors = self.roles, self._floors
+        other._shapes = {}
+        other._shared = self._shared = True
         return other
+
+    def _own(self) -> None:
+        """Make this one's facts its own, before it learns one."""
+        self.bindings, self.runs, self._links = dict(self.bindings), dict(self.runs), dict(self._links)
+        self._shared = False
 
     def join(self, others: Iterable[Sizes]) -> None:
         """Keep, in this one, what all of `others` agree on."""
@@ -53,17 +59,22 @@ class Sizes:
         if not others:
             return
         self._shapes = {}
-        first, rest = others[0], others[1:]
-        if not rest:
-            self.bindings, self.runs, self._apart = dict(first.bindings), dict(first.runs), first._apart.fork()
-            self._links = dict(first._links)
-            return
-        self.bindings = {s: d for s, d in first.bindings.items() if _agreed(s, d, rest)}
-        self.runs = {r: v for r, v in first.runs.items() if all(_same_run(o.runs.get(r), v) for o in rest)}
+        first = others[0]
+        self.bindings, self.runs, self._links = first.bindings, first.runs, first._links
         self._apart = first._apart.fork()
-        self._apart.merge(o._apart for o in rest)
-        nothing: frozenset[tuple[Run, int]] = frozenset()
-        self._links = {r: v.intersection(*[o._links.get(r, nothing) for o in rest]) for r, v in first._links.items()}
+        first._shared = self._shared = True
+        for o in others[1:]:
+            if o.bindings is not self.bindings:
+                self.bindings = _agreed(self.bindings, o.bindings)
+            if o.runs is not self.runs:
+                theirs = o.runs
+                self.runs = {r: v for r, v in self.runs.items() if _same_run(theirs.get(r), v)}
+            self._apart.merge(o._apart)
+            if o._links is not self._links:
+                links = o._links
+                self._links = {
+                    r: v if links.get(r) is v else v & links.get(r, _NO_LINKS) for r, v in self._links.items()
+                }
 
     def remember(self, earlier: Sizes) -> None:
         """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
@@ -106,7 +117,10 @@ class Sizes:
     def resolve(self, dim: Dim) -> Dim:
         """The dim with everything put in that is known of its symbols."""
         bindings = self.bindings
-        if bindings:
+        sym = dim.sym
+        if sym is not None:
+            return dim.substitute(bindings) if sym in bindings else dim
+        if bindings and dim.const is None:
             for monomial, _ in dim.terms:
                 for sym in monomial:
                     if sym in bindings:
@@ -203,6 +217,8 @@ class Sizes:
         dim = self.resolve(dim)
         if sym in dim.syms:
             return False
+        if self._shared:
+            self._own()
         self.bindings[sym] = dim
         if dim.sym is not None:
             self._apart.share(dim.sym, sym)
@@ -231,6 +247,8 @@ class Sizes:
                 return Dim.of(a.const // b.const) if b.const else self.fresh()
             floor = self._floors[a, b] = self._floor(a, b, owner, line)
         if floor.of is not None and floor.of not in self.bindings and floor.of not in floor.size.syms:
+            if self._shared:
+                self._own()
             self.bindings[floor.of] = floor.size
         return self.resolve(floor.quotient)
 
@@ -276,13 +294,13 @@ class Sizes:
 
     def shape(self, shape: Shape) -> Shape:
         """The shape with everything put in that is known of its runs and sizes."""
-        if not self.runs and not self.bindings:
-            return shape
         # Both only grow between joins, so that their lengths say whether anything has been learnt since.
-        version = (len(self.bindings), len(self.runs))
+        bound, expanded = len(self.bindings), len(self.runs)
+        if not bound and not expanded:
+            return shape
         known = self._shapes.get(shape)
-        if known is not None and known[0] == version:
-            return known[1]
+        if known is not None and known[0] == bound and known[1] == expanded:
+            return known[2]
         items: list[Axis | Run] = []
         changed = False
         for item in shape.items:
@@ -297,7 +315,7 @@ class Sizes:
                     item = item.sized(dim)
                 items.append(item)
         result = Shape(tuple(items)) if changed else shape
-        self._shapes[shape] = (version, result)
+        self._shapes[shape] = (bound, expanded, result)
         return result
 
     def _expand(self, run: Run) -> list[Axis | Run]:
@@ -313,6 +331,8 @@ class Sizes:
 
     def bind_run(self, run: Run, items: tuple[Axis | Run, ...]) -> None:
         """Learn what axes a run stands for; they have the roles that the run was seen in."""
+        if self._shared:
+            self._own()
         self.runs[run] = items
         for role, line in self.roles.get(run.uid, {}).items():
             for item in items:
@@ -327,6 +347,8 @@ class Sizes:
         """Remember that `run` stands for as many axes as `other` and `more` besides."""
         if run is other:
             return
+        if self._shared:
+            self._own()
         self._links[run] = self._links.get(run, frozenset()) | {(other, more)}
         self._links[other] = self._links.get(other, frozenset()) | {(run, -more)}
         for one in (run, other):
@@ -373,12 +395,12 @@ class Sizes:
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def _agreed(sym: Sym, dim: Dim, others: Sequence[Sizes]) -> bool:
-    for other in others:
-        theirs = other.bindings.get(sym)
-        if theirs is not dim and theirs != dim:
-            return False
-    return True
+_NO_LINKS: frozenset[tuple[Run, int]] = frozenset()
+
+
+def _agreed(ours: dict[Sym, Dim], theirs: dict[Sym, Dim]) -> dict[Sym, Dim]:
+    """The bindings that two branches share."""
+    return {s: d for s, d in ours.items() if (o := theirs.get(s)) is d or o == d}
 
 
 def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:

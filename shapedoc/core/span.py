@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["Label", "Span"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(slots=True, unsafe_hash=True, order=True)
 class Span:
     """A stretch of text: lines count from 1, columns from 0 in characters, the end is exclusive.
 

@@ -52,7 +52,7 @@ class Operand:
     parts: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Call:
     """A call of the author's own function that an event lies in: where, and what was called."""
 

@@ -2,6 +2,9 @@
 
 A value that cannot be followed is `Unknown(reason)`; it is never None. Tensors carry a shape (possibly unknown) and
 the index of the event that made them, so that a rule can walk from a tensor back to everything it came from.
+
+Values other than tensors and layers are never changed once built. They are not frozen, because a frozen dataclass costs
+three times as much to build, and an analysis builds hundreds of thousands.
 """
 
 from __future__ import annotations
@@ -63,10 +66,10 @@ class Tensor:
     order: Order = None
     source: str = ""
     number: float | None = None
-    uid: int = field(default_factory=lambda: next(_uids))
+    uid: int = field(default_factory=_uids.__next__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Int:
     """A whole number, as a size; `name` is what the author calls it, `place` where a small literal was assigned."""
 
@@ -80,7 +83,7 @@ class Int:
         return self.dim.const
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Float:
     """A number: ``value`` where it is known, and the powers of sizes it is made of (``1/sqrt(d_k)`` is d_k^-1/2).
 
@@ -92,7 +95,7 @@ class Float:
     known: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Bool:
     """A truth value; `parameter`: it is the default of this parameter of a constructor."""
 
@@ -100,7 +103,7 @@ class Bool:
     parameter: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Str:
     """A string; `parameter` as for Bool."""
 
@@ -108,17 +111,17 @@ class Str:
     parameter: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NoneValue:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class EllipsisValue:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Dtype:
     """A dtype: what elements it makes."""
 
@@ -126,7 +129,7 @@ class Dtype:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Seq:
     """A tuple or list.
 
@@ -142,7 +145,7 @@ class Seq:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class DictValue:
     """A dict with string (or other literal) keys; `complete` when there are no others."""
 
@@ -150,28 +153,28 @@ class DictValue:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SliceValue:
     lower: Value
     upper: Value
     step: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SizeOf:
     """``x.shape`` of a tensor whose rank is unknown."""
 
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Library:
     """A name of a library: ``torch.nn.functional.softmax``."""
 
     qualified: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Bound:
     """A method of a tensor, a layer or a container, not yet called."""
 
@@ -194,7 +197,7 @@ class Layer:
     name: str = ""
     event: int = -1
     parameters: dict[str, Tensor] = field(default_factory=dict)
-    uid: int = field(default_factory=lambda: next(_uids))
+    uid: int = field(default_factory=_uids.__next__)
 
 
 class Opaque:
@@ -219,7 +222,7 @@ class Opaque:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Unknown:
     """A value that cannot be followed, and why. `events` are what it came from."""
 

@@ -18,14 +18,14 @@ class Lost(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Known:
     """The result is known (its shape may still have unknown parts)."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unknown:
     """The result cannot be known, for this reason; `value` still carries where it came from."""
 
@@ -33,7 +33,7 @@ class Unknown:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Conflict:
     """The operands do not fit; `value` is what would have come out had they fitted."""
 

@@ -16,7 +16,7 @@ _EXACT = 4
 _LISTED = 24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Elements:
     """The elements of an iterable: all of them (`exact`), or two that stand for `length` of them."""
 

@@ -98,7 +98,7 @@ class Instance(Opaque):
     given: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class BoundMethod(Opaque):
     """A method of an instance, not yet called."""
 
@@ -106,7 +106,7 @@ class BoundMethod(Opaque):
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Super(Opaque):
     """``super()`` inside a method."""
 
@@ -114,7 +114,7 @@ class Super(Opaque):
     cls: Class
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Partial(Opaque):
     """``functools.partial(function, ...)``."""
 
@@ -123,7 +123,7 @@ class Partial(Opaque):
     keywords: dict[str, Value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Range(Opaque):
     """``range(start, stop, step)``."""
 
@@ -132,21 +132,21 @@ class Range(Opaque):
     step: Int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SizePart(Opaque):
     """A part of the shape of a tensor of unknown rank: ``x.shape[:-1]``."""
 
     items: tuple[Axis | Run, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Choice(Opaque):
     """One of several things that can be called, or None: which one, a setting decides."""
 
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Builtin(Opaque):
     """A function of Python's own."""
 
