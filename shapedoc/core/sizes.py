@@ -9,7 +9,7 @@ they happen to agree is wrong. Apartness has a strength; see `Strength`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym

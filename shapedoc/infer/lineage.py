@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from shapedoc.core.trace import Problem, Trace
+from collections.abc import Sequence
+
+from shapedoc.core.trace import Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
-__all__ = ["among", "holds_tensor", "is_join", "spoils"]
+__all__ = ["among", "holds_tensor", "is_join", "spoils", "touches"]
 
 _HARMLESS = frozenset(
     (
@@ -31,6 +33,15 @@ def spoils(problem: Problem) -> bool:
 def is_join(trace: Trace, value: Value) -> bool:
     """Whether a value is what branches left, itself."""
     return isinstance(value, Tensor) and value.event >= 0 and trace.events[value.event].op == "phi"
+
+
+def touches(operands: Sequence[Operand], events: set[int]) -> bool:
+    """Whether an operand came of one of these events."""
+    for operand in operands:
+        value = operand.value
+        if value.event in events if isinstance(value, Tensor) else among(value, events):
+            return True
+    return False
 
 
 def among(value: Value, events: set[int]) -> bool:

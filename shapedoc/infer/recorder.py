@@ -13,7 +13,8 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
-from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils
+from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.values import Symbolic
 from shapedoc.infer.verdicts import may_be_several, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
@@ -109,8 +110,8 @@ class Recorder:
             elif layer is not None:
                 result.library = "torch"
         problems = verdict.problems if isinstance(verdict, Conflict) else ()
-        spoilt = any(among(o.value, self.spoilt) for o in operands) if self.spoilt else False
-        tentative = any(among(o.value, self.tentative) for o in operands) if self.tentative else False
+        spoilt = touches(operands, self.spoilt) if self.spoilt else False
+        tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
             tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
         if problems and (spoilt or tentative or self.described or self.commented):
@@ -122,11 +123,11 @@ class Recorder:
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
         if event.short in _LAID_OUT:
             self._set_apart(event)
-        if spoilt or any(spoils(p) for p in problems):
+        if spoilt or (problems and any(spoils(p) for p in problems)):
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
-            if self.one_sided and any(among(o.value, self.one_sided) for o in operands):
+            if self.one_sided and touches(operands, self.one_sided):
                 self.one_sided.add(event.index)
         return result
 
@@ -229,10 +230,11 @@ class Recorder:
         span = span_of(node, self.path) if node is not None else None
         if isinstance(value, Tensor):
             return Operand(name, value, "", span, value.shape)
-        as_tensor = getattr(value, "_tensor", None)
-        if isinstance(as_tensor, Tensor):
-            return Operand(name, as_tensor, "", span, as_tensor.shape, self._parts(name, value, node))
-        return Operand(name, value, "", span, None, self._parts(name, value, node))
+        parts = self._parts(name, value, node) if isinstance(value, Seq) else ()
+        as_tensor = value._tensor if isinstance(value, Symbolic) else None
+        if as_tensor is not None:
+            return Operand(name, as_tensor, "", span, as_tensor.shape, parts)
+        return Operand(name, value, "", span, None, parts)
 
     def _parts(self, name: str, value: Value, node: ir.Expr | None) -> tuple[Operand, ...]:
         """The elements of a list that is written out."""
@@ -246,7 +248,7 @@ class Recorder:
     def _own(self, value: Value, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> Value:
         """The result as a value of its own, where the op handed an argument through."""
         if isinstance(value, Tensor):
-            if value.event >= 0 or any(a.value is value for a in args) or value.learned:
+            if value.event >= 0 or value.learned or any([a.value is value for a in args]):
                 return replace_tensor(value)
             return value
         if isinstance(value, Seq):
@@ -357,13 +359,17 @@ def _claim(value: Value, index: int) -> None:
 
 def span_of(node: ir.Expr | ir.Stmt, path: str = "") -> Span:
     """A node's span; `path` where the node is of another file."""
-    key = (node.span, path)
-    span = _spans.get(key)
-    if span is None:
-        if len(_spans) > 100_000:
+    place = node.span
+    known = _spans.get(path)
+    if known is None or len(known) > 100_000:
+        if len(_spans) > 1_000:
             _spans.clear()
-        span = _spans[key] = Span(*node.span, path)
+        known = _spans[path] = {}
+    span = known.get(place)
+    if span is None:
+        span = known[place] = Span(*place, path)
     return span
 
 
-_spans: dict[tuple[ir.Span4, str], Span] = {}
+# By the path, and the place in it.
+_spans: dict[str, dict[ir.Span4, Span]] = {}

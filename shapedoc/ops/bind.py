@@ -26,7 +26,7 @@ from shapedoc.core.value import (
 from shapedoc.core.verdict import Conflict, Known, Lost, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.ops.context import Broken, OpContext
-from shapedoc.ops.registry import LayerOp, Op, OpParam
+from shapedoc.ops.registry import LayerOp, Op, OpParam, Signature
 
 __all__ = ["Arguments", "Outcome", "as_tensor", "bind", "build_layer", "evaluate"]
 
@@ -56,7 +56,7 @@ class Outcome:
 def evaluate(op: Op, arguments: Arguments, sizes: Sizes, line: int = 0, layer: Layer | None = None) -> Outcome:
     """Call an op (with `layer` first, for the forward of a library module)."""
     try:
-        bound, places = bind(op.params, arguments)
+        bound, places = bind(op.signature, arguments)
     except Lost as lost:
         return _unbound(arguments, lost.reason)
     at = OpContext(sizes, bound, line)
@@ -83,18 +83,20 @@ def _call(op: Op, at: OpContext, layer: Layer | None) -> Value:
     given: list[object] = [at] if layer is None else [at, layer]
     variadic: Sequence[object] = ()
     named: dict[str, object] = {}
-    for p in op.params:
+    signature = op.signature
+    for p in signature.params:
+        name = p.name
         if p.variadic:
-            variadic = _several(_fit(bound[p.name], p, sizes))
+            variadic = _several(_fit(bound[name], p, sizes))
         elif not p.keywords:
-            value = _fit(bound[p.name], p, sizes) if p.name in bound else p.default
+            value = _fit(bound[name], p, sizes) if name in bound else p.default
             if p.keyword_only:
-                named[p.name] = value
+                named[name] = value
             else:
                 given.append(value)
         else:
-            known = {q.name for q in op.params}
-            named.update((name, other) for name, other in bound.items() if name not in known)
+            known = signature.names
+            named.update({name: other for name, other in bound.items() if name not in known})
     return op.function(*given, *variadic, **named)
 
 
@@ -113,7 +115,7 @@ def _unknown_like(bound: Mapping[str, Value]) -> Tensor:
 
 def build_layer(op: LayerOp, arguments: Arguments) -> Mapping[str, Value]:
     """The configuration of a library module from its constructor's arguments; raises Lost where they do not fit."""
-    bound, _ = bind(op.config, arguments)
+    bound, _ = bind(op.settings, arguments)
     config: dict[str, Value] = {}
     for p in op.config:
         if not p.variadic and not p.keywords:
@@ -150,7 +152,7 @@ def _literal(default: object) -> Value:
 _SIZES = frozenset(("size", "shape", "repeats", "data"))
 
 
-def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:
+def bind(signature: Signature, arguments: Arguments) -> tuple[dict[str, Value], dict[str, int | str]]:
     """Arguments by parameter name, and where each came from; raises Lost where the signature does not accept them.
 
     Keywords that only a ``**names`` parameter takes stand under their own names.
@@ -159,9 +161,12 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
         raise Lost("arguments passed on with * or **")
     bound: dict[str, Value] = {}
     places: dict[str, int | str] = {}
-    given = arguments.positional
+    given, keywords = arguments.positional, arguments.keywords
+    count = len(given)
     position = 0
-    for p in params:
+    for p in signature.params:
+        if position >= count and not p.variadic:
+            continue
         if p.variadic:
             values = tuple(given[position:])
             # One value that cannot be followed may be several in a tuple.
@@ -170,19 +175,19 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
             if len(values) == 1 and p.name in _SIZES and isinstance(values[0], Opaque) and values[0].undecided:
                 bound[p.name] = Unknown("one size, or several")
             places[p.name] = position
-            position = len(given)
-        elif not p.keyword_only and position < len(given):
+            position = count
+        elif not p.keyword_only:
             bound[p.name] = given[position]
             places[p.name] = position
             position += 1
-    if position < len(given):
+    if position < count:
         raise Lost("more arguments than the op takes")
     extra: dict[str, Value] = {}
-    names = {p.name for p in params} if arguments.keywords else frozenset[str]()
-    for name, value in arguments.keywords.items():
+    names = signature.names
+    for name, value in keywords.items():
         target = name if name in names else _ALIASES.get(name, "")
         if target not in names:
-            if any(p.keywords for p in params):
+            if signature.takes_any:
                 extra[name] = value
                 places[name] = name
                 continue
@@ -191,16 +196,14 @@ def bind(params: Sequence[OpParam], arguments: Arguments) -> tuple[dict[str, Val
             raise Lost(f"unknown argument `{name}`")
         bound[target] = value
         places[target] = name
-    for p in params:
-        if p.name not in bound and p.required:
-            raise Lost(f"argument `{p.name}` missing")
-    if arguments.keywords:
-        bound = {p.name: bound[p.name] for p in params if p.name in bound} | extra
+    for name in signature.required:
+        if name not in bound:
+            raise Lost(f"argument `{name}` missing")
+    if keywords:
+        bound = {p.name: bound[p.name] for p in signature.params if p.name in bound} | extra
     return bound, places
 
 
-# ``*dims: int`` takes what ``dims: Ints`` takes.
-_SEVERAL = {"Dim": "Dims", "Tensor": "Tensors", "int": "Ints"}
 _ALIASES = {
     "a": "input",
     "axes": "dims",
@@ -218,14 +221,12 @@ _IGNORED = frozenset(
 
 def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
     """A value as the op's annotation wants it; raises Lost."""
-    if value.__class__ is Tensor and param.needs == "Tensor":
+    needs = param.kind
+    if needs == "Tensor" and isinstance(value, Tensor):
         return value
-    needs, _, optional = param.needs.partition(" | ")
-    if param.variadic:
-        needs = _SEVERAL.get(needs, needs)
     if isinstance(value, Opaque) and needs in ("int", "Dim", "Dims", "Ints"):
         value = value.as_int() or value
-    if isinstance(value, NoneValue) and (optional or param.default is None):
+    if isinstance(value, NoneValue) and param.takes_none:
         return None
     if needs == "Value":
         return value
@@ -249,7 +250,7 @@ def _fit(value: Value, param: OpParam, sizes: Sizes) -> object:
                 return value.value
             if isinstance(value, Int) and value.value is not None:
                 return bool(value.value)
-            if optional:
+            if param.optional:
                 return None
         case "str":
             if isinstance(value, Str) and value.value is not None:

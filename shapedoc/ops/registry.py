@@ -22,14 +22,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 
-__all__ = ["LayerOp", "Op", "OpParam", "Parameters", "find", "find_layer", "layer", "op", "op_names", "table"]
+__all__ = ["LayerOp", "Op", "OpParam", "Parameters", "Signature", "find", "find_layer", "layer", "op", "op_names", "table"]
 
 OpFunction = Callable[..., Value]
 Parameters = Callable[[Layer, Sizes], Mapping[str, Tensor]]
@@ -95,13 +95,38 @@ class OpParam:
     variadic: bool
     keyword_only: bool
     keywords: bool = False
+    # What follows from these, worked out once: `kind` is what it needs without ``| None``, or of each of several.
+    required: bool = field(init=False)
+    optional: bool = field(init=False)
+    takes_none: bool = field(init=False)
+    kind: str = field(init=False)
 
-    @property
-    def required(self) -> bool:
-        return self.default is inspect.Parameter.empty and not self.variadic and not self.keywords
+    def __post_init__(self) -> None:
+        needs, _, optional = self.needs.partition(" | ")
+        required = self.default is inspect.Parameter.empty and not self.variadic and not self.keywords
+        object.__setattr__(self, "required", required)
+        object.__setattr__(self, "optional", bool(optional))
+        object.__setattr__(self, "takes_none", bool(optional) or self.default is None)
+        object.__setattr__(self, "kind", _SEVERAL.get(needs, needs) if self.variadic else needs)
 
 
-@dataclass(frozen=True, slots=True)
+# ``*dims: int`` takes what ``dims: Ints`` takes.
+_SEVERAL = {"Dim": "Dims", "Tensor": "Tensors", "int": "Ints"}
+
+
+class Signature:
+    """The parameters of an op: all of them, their names, those that must be given, and whether any keyword will do."""
+
+    __slots__ = ("names", "params", "required", "takes_any")
+
+    def __init__(self, params: tuple[OpParam, ...]) -> None:
+        self.params = params
+        self.names = frozenset(p.name for p in params)
+        self.required = tuple(p.name for p in params if p.required)
+        self.takes_any = any(p.keywords for p in params)
+
+
+@dataclass(slots=True, eq=False)
 class Op:
     """An entry of the table.
 
@@ -113,10 +138,18 @@ class Op:
     function: OpFunction
     family: str
     own: int = 1
+    _signature: Signature | None = None
+
+    @property
+    def signature(self) -> Signature:
+        known = self._signature
+        if known is None:
+            known = self._signature = Signature(_params(self.function, self.own))
+        return known
 
     @property
     def params(self) -> tuple[OpParam, ...]:
-        return _params(self.function, self.own)
+        return self.signature.params
 
     @property
     def name(self) -> str:
@@ -137,8 +170,12 @@ class LayerOp:
     parameters: Parameters | None = None
 
     @property
-    def config(self) -> tuple[OpParam, ...]:
+    def settings(self) -> Signature:
         return _config(self.signature)
+
+    @property
+    def config(self) -> tuple[OpParam, ...]:
+        return self.settings.params
 
 
 def op(*names: str) -> Callable[[OpFunction], OpFunction]:
@@ -176,10 +213,10 @@ def layer(kind: str, config: str, parameters: Parameters | None = None) -> Calla
 
 
 @cache
-def _config(signature: str) -> tuple[OpParam, ...]:
+def _config(signature: str) -> Signature:
     namespace: dict[str, Callable[..., None]] = {}
     exec(f"from __future__ import annotations\ndef build({signature}): ...", namespace)
-    return _params(namespace["build"], 0)
+    return Signature(_params(namespace["build"], 0))
 
 
 @cache
@@ -199,21 +236,28 @@ def _params(function: Callable[..., object], own: int) -> tuple[OpParam, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1)
+_loaded = False
+
+
 def _load() -> None:
-    for name in _MODULES:
-        import_module(f"shapedoc.ops.{name}")
+    global _loaded
+    if not _loaded:
+        for name in _MODULES:
+            import_module(f"shapedoc.ops.{name}")
+        _loaded = True
 
 
 def find(qualified: str) -> Op | None:
     """The op of this qualified name."""
-    _load()
+    if not _loaded:
+        _load()
     return _OPS.get(qualified)
 
 
 def find_layer(qualified: str) -> LayerOp | None:
     """The library module of this qualified name."""
-    _load()
+    if not _loaded:
+        _load()
     return _LAYERS.get(qualified)
 
 
