@@ -74,7 +74,10 @@ class Dim:
     _syms: frozenset[Sym] | None
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
-        self._set(tuple(sorted(((m, c) for m, c in terms.items() if c), key=_key)))
+        kept = [(m, c) for m, c in terms.items() if c]
+        if len(kept) > 1:
+            kept.sort(key=_key)
+        self._set(tuple(kept))
 
     def _set(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
         self.terms = terms
@@ -134,7 +137,7 @@ class Dim:
         if self.sym is not None:
             return bool(self.sym.name)
         syms = self.syms
-        return bool(syms) and all([s.name for s in syms])
+        return bool(syms) and all(s.name for s in syms)
 
     @property
     def one_signed(self) -> bool:
@@ -174,6 +177,8 @@ class Dim:
             return _const(self.const * other.const)
         if len(self.terms) == 1 and len(other.terms) == 1:
             (m, c), (n, d) = self.terms[0], other.terms[0]
+            if len(m) == 1 == len(n):
+                return _made(((m + n if m[0].uid <= n[0].uid else n + m, c * d),))
             return _made(((tuple(sorted(m + n)) if m and n else m or n, c * d),))
         terms: dict[Monomial, int] = {}
         for m, c in self.terms:

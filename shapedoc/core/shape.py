@@ -114,9 +114,10 @@ class Shape:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes that are known, runs left out."""
-        if self._axes is None:
-            self._axes = tuple(i for i in self.items if isinstance(i, Axis))
-        return self._axes
+        axes = self._axes
+        if axes is None:
+            axes = self._axes = tuple([i for i in self.items if isinstance(i, Axis)])
+        return axes
 
     @property
     def prefix(self) -> tuple[Axis, ...]:

@@ -1,8 +1,9 @@
 """When Python looks for garbage: seldom, because an analysis makes hundreds of thousands of objects and keeps most.
 
 Left alone, the collector walks the trace of a long file again and again while it grows, and everything that was
-imported with it: a third of all time. Nearly all of it goes by itself when its file is done: some three hundred objects
-of a file are left in cycles, while one look costs as much as ten files. What counts up is what is kept, and a long trace.
+imported with it: a third of all time. Nearly all of it goes by itself when its file is done: some three hundred
+objects of a file are left in cycles, while one look costs as much as ten files. What counts up is what is kept, and a
+long trace.
 """
 
 from __future__ import annotations

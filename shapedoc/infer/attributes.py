@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import (
@@ -208,6 +210,7 @@ def prefix_of(m: Machine, tensor: Tensor) -> str:
     return "numpy.ndarray" if "numpy" in m.libraries and "torch" not in m.libraries else "torch.Tensor"
 
 
+@lru_cache(maxsize=4096)
 def _of_library(qualified: str, name: str) -> Value:
     full = canonical(f"{qualified}.{name}")
     if full in _CONSTANTS:

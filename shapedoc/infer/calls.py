@@ -24,7 +24,7 @@ from shapedoc.core.verdict import Lost
 from shapedoc.infer import builtins, choices, library
 from shapedoc.infer.attributes import TENSOR_ONLY
 from shapedoc.infer.join import join
-from shapedoc.infer.machine import Arg, Frame, Machine, lift, span_of
+from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
 from shapedoc.infer.values import (
     BoundMethod,
@@ -74,8 +74,7 @@ def call_expression(m: Machine, node: ir.Call) -> Value:
             return Super(frame.receiver, frame.owner)
     func = m.eval(node.func)
     args, keywords, rest = arguments(m, node)
-    result = call_value(m, func, args, keywords, node, rest=rest)
-    return result
+    return call_value(m, func, args, keywords, node, rest=rest)
 
 
 def arguments(m: Machine, node: ir.Call) -> tuple[list[Arg], dict[str, Arg], bool]:
@@ -287,8 +286,8 @@ def invoke(
     rest: bool = False,
 ) -> Value:
     """Call one of the author's functions: walk its body with the arguments it got."""
-    running = sum(1 for f in m.frames if f.node is function.node)
-    if running >= 2 or len(m.frames) > m.max_depth:
+    running = [f for f in m.frames if f.node is function.node]
+    if len(running) >= 2 or len(m.frames) > m.max_depth:
         return m.unknown_call(f"{function.name}: recursion", node, args, keywords)
     variables = _bind(m, function, args, keywords, node, rest)
     if function.name.endswith(".__init__") and args and isinstance(made := args[0].value, Instance):
@@ -360,3 +359,6 @@ def _named(m: Machine, value: Value, name: str) -> Value:
     if isinstance(value, Tensor) and not value.name:
         value.name = name
     return value
+
+
+EVALUATE[ir.Call] = call_expression

@@ -93,13 +93,6 @@ def starred(m: Machine, node: ir.Starred) -> Value:
     return m.eval(node.value)
 
 
-@evaluator(ir.Call)
-def call(m: Machine, node: ir.Call) -> Value:
-    from shapedoc.infer.calls import call_expression
-
-    return call_expression(m, node)
-
-
 @evaluator(ir.IfExp)
 def ifexp(m: Machine, node: ir.IfExp) -> Value:
     known = truth(m, m.eval(node.test))

@@ -71,10 +71,11 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
             attributes[name] = going[0].attributes[(id(attributes), name)][1]
         return ""
     names = {n: None for s in going for n in s.variables}
-    variables, first, others = machine.frame.variables, going[0].variables, [s.variables for s in going[1:]]
+    variables, first, second = machine.frame.variables, going[0].variables, going[1].variables
+    others = [s.variables for s in going[2:]]
     for name in names:
         value = first.get(name)
-        if value is not None and all(o.get(name) is value for o in others):
+        if value is not None and second.get(name) is value and all(o.get(name) is value for o in others):
             variables[name] = value
             continue
         values = [v and settled(s.sizes, v) for s in going for v in (s.variables.get(name),)]

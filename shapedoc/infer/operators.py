@@ -85,12 +85,15 @@ def _decide(value: Symbolic, other: Value, op: str) -> Value:
 
 def _turned(m: Machine, arg: Arg, other: Arg, op: str) -> Value:
     """The operand; ``x.T`` of a parameter that nobody describes is a tensor beside another, or in a product."""
-    match arg.value:
+    value = arg.value
+    if not isinstance(value, Bound):
+        return value
+    match value:
         case Bound(Symbolic() as owner, ("T" | "mT") as name) if arg.node is not None and (
             op == "@" or isinstance(other.value, Tensor)
         ):
             return m.operate(f"torch.Tensor.{name}", arg.node, [Arg(owner.as_tensor(), arg.node)])
-    return arg.value
+    return value
 
 
 def _repeat(m: Machine, seq: Seq, times: Int) -> Value:

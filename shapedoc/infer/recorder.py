@@ -248,7 +248,7 @@ class Recorder:
     def _own(self, value: Value, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> Value:
         """The result as a value of its own, where the op handed an argument through."""
         if isinstance(value, Tensor):
-            if value.event >= 0 or value.learned or any([a.value is value for a in args]):
+            if value.event >= 0 or value.learned or any(a.value is value for a in args):
                 return replace_tensor(value)
             return value
         if isinstance(value, Seq):

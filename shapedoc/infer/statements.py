@@ -86,10 +86,12 @@ def _named_difference(m: Machine, target: ir.Expr, source: ir.Expr, value: Value
 
 def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
     """A literal put into a variable becomes a size of that name which knows its number."""
-    match target, source, value:
-        case ir.Sequence(), ir.Sequence(), Seq() if len(target.items) == len(source.items) == len(value.items):
+    if isinstance(source, ir.Sequence):
+        if not isinstance(value, Seq) or not isinstance(target, ir.Sequence):
+            return value
+        if len(target.items) == len(source.items) == len(value.items):
             parts = zip(target.items, source.items, value.items, strict=True)
-            return Seq(tuple(_named_literal(m, t, s, v) for t, s, v in parts), value.kind)
+            return Seq(tuple([_named_literal(m, t, s, v) for t, s, v in parts]), value.kind)
     if not isinstance(source, ir.Const) or not isinstance(value, Int):
         return _named_difference(m, target, source, value)
     name = target.id if isinstance(target, ir.Name) else target.attr if isinstance(target, ir.Attribute) else ""

@@ -29,7 +29,19 @@ from importlib import import_module
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 
-__all__ = ["LayerOp", "Op", "OpParam", "Parameters", "Signature", "find", "find_layer", "layer", "op", "op_names", "table"]
+__all__ = [
+    "LayerOp",
+    "Op",
+    "OpParam",
+    "Parameters",
+    "Signature",
+    "find",
+    "find_layer",
+    "layer",
+    "op",
+    "op_names",
+    "table",
+]
 
 OpFunction = Callable[..., Value]
 Parameters = Callable[[Layer, Sizes], Mapping[str, Tensor]]

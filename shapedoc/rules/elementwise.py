@@ -181,8 +181,13 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
         if len(b.suffix) < len(a.axes):
             return
         b = Shape((Run(), *b.suffix))
-    elif a.rank > b.rank or (a.rank == b.rank and (two.name == "mask" or is_positions(trace, two))):
+    elif a.rank > b.rank:
         one, two, a, b = two, one, b, a
+    elif a.rank == b.rank:
+        if all(x.dim == ONE or y.dim == ONE or x.same(y) for x, y in zip(a.axes, b.axes, strict=True)):
+            return
+        if two.name == "mask" or is_positions(trace, two):
+            one, two, a, b = two, one, b, a
     for back in range(-len(a.axes), 0):
         x, y = a.axes[back], b.axes[back]
         if x.dim == ONE or y.dim == ONE or x.same(y):

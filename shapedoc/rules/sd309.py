@@ -106,7 +106,7 @@ def _ignored_lengths(trace: Trace, event: Event) -> Parameter | None:
         return None
     for signature in signatures(trace.text):
         if signature.name == event.function:
-            found = [p for p in signature.ignored() if _LENGTHS.fullmatch(p.name)]
+            found = signature.ignored(_LENGTHS.fullmatch)
             if len(found) == 1:
                 return found[0]
     return None

@@ -46,9 +46,9 @@ def check(trace: Trace) -> Iterator[Finding]:
             walked.setdefault(event.function, []).append(event)
     for signature in signatures(trace.text) if walked or callers else ():
         events = walked.get(signature.name)
-        ignored = [p for p in signature.ignored() if _MASK.search(p.name)]
         if not events:
             continue
+        ignored = signature.ignored(_MASK.search)
         if signature.name in callers and len(ignored) == 1:
             yield from _ignored_by_callee(trace, signature, ignored[0])
         elif len(ignored) == 1:  # several are there for the sake of a common signature

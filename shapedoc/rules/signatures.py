@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,10 +33,10 @@ class Signature:
         """Every name that its body reads."""
         return _reads(self)
 
-    def ignored(self) -> tuple[Parameter, ...]:
-        """The parameters that the body never reads."""
-        reads = self.reads
-        return tuple(p for p in self.parameters if p.name not in reads)
+    def ignored(self, wanted_name: Callable[[str], object]) -> list[Parameter]:
+        """The parameters with a name that is wanted, and that the body never reads."""
+        wanted = [p for p in self.parameters if wanted_name(p.name)]
+        return [p for p in wanted if p.name not in self.reads] if wanted else []
 
 
 @lru_cache(maxsize=256)

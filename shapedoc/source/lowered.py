@@ -12,6 +12,7 @@ __all__ = ["lowered"]
 _ROOM = 2_000_000
 
 _kept: dict[str, ir.Module | SourceError] = {}
+_kept_characters = 0
 
 
 def lowered(text: str) -> ir.Module:
@@ -30,9 +31,10 @@ def lowered(text: str) -> ir.Module:
 
 
 def _make_room(needed: int) -> None:
-    room = _ROOM - needed - sum(map(len, _kept))
-    for oldest in list(_kept):
-        if room >= 0:
-            break
-        room += len(oldest)
+    """Forget what was asked for longest ago, until there is room for a text of so many characters."""
+    global _kept_characters
+    _kept_characters += needed
+    while _kept and _kept_characters > _ROOM:
+        oldest = next(iter(_kept))
+        _kept_characters -= len(oldest)
         del _kept[oldest]
