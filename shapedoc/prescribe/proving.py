@@ -20,9 +20,9 @@ from shapedoc.prescribe.syntax import Syntax
 
 __all__ = ["Proved", "proved_test"]
 
-_PLANS = 6
-_SECONDS = 60.0
-_TRIAL_S = 40
+_PLANS = 5
+_SECONDS = 30.0
+_TRIAL_S = 20
 _TRIAL = Path(__file__).with_name("trial.py")
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 _WAYS = 1500
-_SECONDS = 20.0
+_SECONDS = 8.0
 _PROBES = 60
 
 

@@ -18,7 +18,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd605 import misordered
 from shapedoc.rules.wording import call_labels, finding, made_by, text_of
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "orders", "turned_back"]
 
 _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
@@ -170,10 +170,10 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
     """The transpose that is missing, after a view that keeps the order or before it, and the shape that is meant."""
     receiver = f"({text})" if any(c in text for c in " +*/@") else text
     numpy = event.op.startswith("numpy")
-    for order in _orders(len(after.axes)):
+    for order in orders(len(after.axes)):
         wanted = tuple(after.axes[i] for i in order)
         if regroup(sizes, before.axes, wanted).broken is None:
-            turned = _turned(order, numpy)
+            turned = turned_back(order, numpy)
             if [a.dim for a in wanted] == [a.dim for a in before.axes]:
                 return f"{receiver}{turned}", sizes.show_shape(after)
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
@@ -187,7 +187,7 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
     return "move the axes with `permute` first, so that those which are joined or split stand side by side", ""
 
 
-def _orders(rank: int) -> Iterator[tuple[int, ...]]:
+def orders(rank: int) -> Iterator[tuple[int, ...]]:
     """Orders of axes, the likeliest first: two neighbours exchanged, one axis moved past others, two exchanged.
 
     What is moved past leaves the others in their order, so that ``H, W`` of one axis ``H*W`` do not become ``W, H``.
@@ -204,7 +204,7 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
         yield tuple(order)
 
 
-def _turned(order: tuple[int, ...], numpy: bool) -> str:
+def turned_back(order: tuple[int, ...], numpy: bool) -> str:
     """How axes that were laid out in this order are brought back."""
     moved = [i for i, k in enumerate(order) if i != k]
     back = tuple(order.index(i) for i in range(len(order)))

@@ -9,9 +9,11 @@ import libcst as cst
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
+from shapedoc.ops.regroup import regroup
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import calls, is_numpy, rank_of, shapes_of
+from shapedoc.rules.sd601 import orders, turned_back
 
 __all__: list[str] = []
 
@@ -37,31 +39,53 @@ def _view(bench: Bench, finding: Finding) -> tuple[cst.Call, cst.BaseExpression]
 
 @proposes("SD601")
 def split_in_order(bench: Bench, finding: Finding) -> Iterator[Candidate]:
-    """Split the last axis first, and exchange the axes afterwards."""
+    """Split the axis in its own order first, and move the axes afterwards."""
     found = _view(bench, finding)
     if found is None:
         return
-    call, _ = found
+    call, receiver = found
     syntax, numpy = bench.syntax, is_numpy(bench, bench.touching(finding))
-    sizes = [syntax.plain(arg.value) for arg in call.args]
-    if len(sizes) < 3:
+    spans = [syntax.whole(arg.value) for arg in call.args]
+    places = [span for span in spans if span is not None]
+    end = syntax.span(call)
+    if len(places) < 3 or len(places) != len(spans) or end is None:
         return
-    for one, other in combinations(range(len(sizes)), 2):
-        if sizes[one] == sizes[other] or other - one > 2:
+    texts = [syntax.source(span) for span in places]
+    for order in _orders(bench, receiver, call, len(places), split=True):
+        if [texts[i] for i in order] == texts:
             continue
-        spans = [syntax.whole(call.args[i].value) for i in (one, other)]
-        end = syntax.span(call)
-        if spans[0] is None or spans[1] is None or end is None:
-            continue
-        back = _swapped(numpy, len(sizes), one, other)
+        back = turned_back(order, numpy)
+        moved = [syntax.replace(places[k], texts[i]) for k, i in enumerate(order) if i != k]
         yield Candidate(
-            (
-                syntax.replace(spans[0], syntax.source(spans[1])),
-                syntax.replace(spans[1], syntax.source(spans[0])),
-                syntax.insert(end.end_line, end.end_column, back),
-            ),
-            f"split the axis in its own order, then exchange the axes: `{back}`",
+            (*moved, syntax.insert(end.end_line, end.end_column, back)),
+            f"split the axis in its own order, then move the axes: `{back}`",
         )
+
+
+def _orders(
+    bench: Bench, receiver: cst.BaseExpression, call: cst.Call, rank: int, *, split: bool
+) -> Iterator[tuple[int, ...]]:
+    """Orders of axes that a view may be made in: the first one that is legal, where the shapes are known.
+
+    Else every order in which axes are moved and none are exchanged across another one, which would turn round the
+    factors of an axis that lies between.
+    """
+    before = next(shapes_of(bench.trace.events, bench.syntax.span(receiver)), None)
+    after = next(shapes_of(bench.trace.events, bench.syntax.span(call)), None)
+    sizes = after[0].sizes if after is not None else None
+    known = before is not None and after is not None and sizes is not None
+    for order in orders(rank):
+        if known and before is not None and after is not None and sizes is not None:
+            turned = (after if split else before)[1].axes
+            if len(turned) != rank:
+                return
+            wanted = tuple(turned[i] for i in order)
+            old, new = (before[1].axes, wanted) if split else (wanted, after[1].axes)
+            if regroup(sizes, old, new).broken is None:
+                yield order
+                return
+        elif sum(i != k for i, k in enumerate(order)) != 2 or abs(order.index(0) - order[0]) <= 1:
+            yield order
 
 
 @proposes("SD601")
@@ -83,8 +107,9 @@ def transposed_before(bench: Bench, finding: Finding) -> Iterator[Candidate]:
         text = f"{syntax.written(base)}{_swapped(numpy, rank, *exact)}"
         yield Candidate((syntax.replace(place, text),), f"exchange the axes instead: `{text}`")
         return
-    for one, other in combinations(range(rank), 2):
-        turn = _swapped(numpy, rank, one, other)
+    for order in _orders(bench, receiver, call, rank, split=False):
+        back = tuple(order.index(i) for i in range(rank))
+        turn = turned_back(back, numpy)
         if "(" in arguments:
             joined = f"{syntax.written(base)}{turn}.reshape{arguments}"
             yield Candidate(
