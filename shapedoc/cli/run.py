@@ -76,7 +76,8 @@ def _report(ran: Ran, config: Config) -> Report:
 
     ran_in = executed(ran.recording)
     read = _read(sorted(ran_in), config)
-    findings = combined(ran.recording.findings(), read, ran_in, ran.recording.explanation())
+    shown = ran.recording.findings()
+    findings = combined(shown, read, ran_in, ran.recording.explanation(), ran.recording.handled)
     kept = [f for f in findings if f.severity != "note" or config.notes]
     paths = sorted(ran_in)
     return Report(files=len(paths), findings=[replace(f, path=_shown(f.path)) for f in kept], paths=paths)

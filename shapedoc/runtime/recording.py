@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Trace
-from shapedoc.core.value import Layer, Value
+from shapedoc.core.value import Layer, Unknown, Value
 from shapedoc.rules import all_rules
 from shapedoc.runtime.active import at_work
 from shapedoc.runtime.explain import explain
@@ -28,11 +28,13 @@ _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 class Recording:
     """One watched run.
 
-    error: the exception that it ended in. recorder: everything that it saw.
+    error: the exception that it ended in. recorder: everything that it saw. handled: where operations raised what the
+    program dealt with, as paths and lines, known once the findings are.
     """
 
     recorder: RunRecorder
     error: BaseException | None = None
+    handled: set[tuple[str, int]] = field(default_factory=set)
     _found: list[Finding] | None = field(default=None, repr=False)
 
     @property
@@ -47,14 +49,35 @@ class Recording:
         return [main, *(_retold(main, path) for path in sorted(others))]
 
     def findings(self) -> list[Finding]:
-        """What the rules find in what was done, one for each rule and place; suppressed ones are left out."""
+        """What the rules find in what was done, one for each rule and place; suppressed ones are left out.
+
+        An operation that raised what the program then dealt with is none that went wrong.
+        """
         if self._found is None:
+            ended = _chain(self.error)
+            for problem, event in self.recorder.failures:
+                if id(problem) not in ended:
+                    self.handled.add((event.span.path or self.trace.path, event.span.line))
+                    event.op, event.short, event.operands, event.problems = "handled", "handled", (), ()
+                    event.result = Unknown("it raised")
             self._found = [f for trace in self.traces() if trace.path for f in _of_file(trace)]
         return self._found
 
     def explanation(self) -> Finding | None:
         """What the exception that ended the run was about."""
         return explain(self.error, self.recorder) if isinstance(self.error, Exception) else None
+
+
+def _chain(error: BaseException | None) -> set[int]:
+    """An exception, what it was raised from, and what was being handled when it was raised, by identity."""
+    found: set[int] = set()
+    pending = [error]
+    while pending:
+        one = pending.pop()
+        if one is not None and id(one) not in found:
+            found.add(id(one))
+            pending += (one.__cause__, one.__context__)
+    return found
 
 
 @contextmanager

@@ -68,6 +68,16 @@ def test_it_fails_a_test_whose_code_is_silently_wrong(tmp_path: Path) -> None:
     assert any(p.get("name") == "shapedoc" and "SD401" in str(p.get("value")) for p in properties)
 
 
+def test_a_test_that_expects_an_error_passes(tmp_path: Path) -> None:
+    (tmp_path / "test_refused.py").write_text(
+        "import pytest\nimport torch\nfrom model import attend\n\n\ndef test_refused():\n"
+        "    with pytest.raises(RuntimeError):\n"
+        "        attend(torch.randn(2, 3, 4), torch.randn(2, 5, 6), torch.randn(2, 5, 6), -1)\n"
+    )
+    done = session(tmp_path, "--shapedoc", "-k", "refused")
+    assert "1 passed" in done.stdout
+
+
 def test_without_its_options_it_watches_nothing(tmp_path: Path) -> None:
     done = session(tmp_path, "-k", "weights")
     assert "2 passed" in done.stdout

@@ -248,3 +248,33 @@ assert str(torch.randn(b, d).shape) == "torch.Size([2, 3])" and torch.zeros(d)[b
 """,
     )
     assert recording.error is None
+
+
+def test_what_the_program_deals_with_is_no_fault(tmp_path: Path) -> None:
+    recording = recorded(
+        tmp_path,
+        "import torch\n"
+        "q, k = torch.randn(2, 3), torch.randn(4, 5)\n"
+        "try:\n"
+        "    scores = q @ k\n"
+        "except RuntimeError:\n"
+        "    scores = q @ torch.randn(3, 5)\n"
+        "scores.relu()\n",
+    )
+    assert recording.error is None
+    assert found(recording) == []
+    assert {line for _, line in recording.handled} == {4}
+
+
+def test_an_exception_that_another_one_came_of_is_no_less_a_fault(tmp_path: Path) -> None:
+    recording = recorded(
+        tmp_path,
+        "import torch\n"
+        "q, k = torch.randn(2, 3), torch.randn(4, 5)\n"
+        "try:\n"
+        "    scores = q @ k\n"
+        "except RuntimeError as problem:\n"
+        "    raise ValueError('no scores') from problem\n",
+    )
+    assert isinstance(recording.error, ValueError)
+    assert ("SD101", 4) in found(recording)
