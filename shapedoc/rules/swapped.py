@@ -75,6 +75,8 @@ def _wanted(cut: Event, before: Dim, after: Dim) -> str:
     product = ONE
     for back, size in enumerate(reversed(sizes), 1):
         product = product * size
+        if back == 1 and size.syms and after.divide(size) is not None:
+            return ""  # it is made of heads of this size: what is cut wrong is their number
         if back > 1 and product == before:
             return f"({', '.join(cut.sizes.show(s) for s in sizes[-back:])})"
     return ""

@@ -172,6 +172,17 @@ class Gates(nn.Module):
         a, b, c = self.gates(x).chunk(3, dim=-1)
         return self.out(a * b + c)
 """,
+    "fewer heads for the keys, cut into those of the queries": """
+class Grouped(nn.Module):
+    def __init__(self, dim, n_heads, n_groups):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, dim // n_heads
+        self.key = nn.Linear(dim, n_groups * self.d_head)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        return self.key(x).view(B, T, self.n_heads, self.d_head)
+""",
     "heads joined and split again": """
 class Twice(nn.Module):
     def __init__(self, d_model, n_heads):
