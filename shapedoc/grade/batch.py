@@ -7,11 +7,13 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import metadata
 from threading import Lock
 
 from shapedoc.grade.assignment import Assignment, Language
+from shapedoc.grade.clock import TooSlow, within
 from shapedoc.grade.jail.client import Jail, JailFault
 from shapedoc.grade.journal import Journal
 from shapedoc.grade.marking import Prepared, ReferenceFailed, mark, not_run, prepare
@@ -27,6 +29,7 @@ Told = Callable[[int, int], None]
 """Takes how many submissions are done, and of how many."""
 
 _TRIES = 2
+_LINT_S = 60.0
 _REFERENCES = 64
 # What may be the machine's doing, not the submission's.
 _DOUBTFUL = ("jail.wall", "jail.system_memory")
@@ -97,18 +100,27 @@ class Grader:
     def finish(
         self, submission: Submission, prepared: Prepared, outcome: Outcome, reference: Outcome | None
     ) -> GradedSubmission:
-        """Marks and feedback. Raises ReferenceFailed."""
-        settings = self.settings
-        marked = mark(
+        """Marks and feedback; without the linter where that takes a minute or fails. Raises ReferenceFailed."""
+        marked: GradedSubmission | None = None
+        if self.settings.lint and self.settings.feedback:
+            with suppress(TooSlow, RecursionError, MemoryError), within(_LINT_S):
+                marked = self._mark(submission, prepared, outcome, reference, lint=True)
+        if marked is None:
+            marked = self._mark(submission, prepared, outcome, reference, lint=False)
+        return replace(marked, file=submission.file)
+
+    def _mark(
+        self, submission: Submission, prepared: Prepared, outcome: Outcome, reference: Outcome | None, *, lint: bool
+    ) -> GradedSubmission:
+        return mark(
             prepared,
             outcome,
             reference,
             source=submission.text,
-            language=settings.language,
-            lint=settings.lint and settings.feedback,
-            feedback=settings.feedback,
+            language=self.settings.language,
+            lint=lint,
+            feedback=self.settings.feedback,
         )
-        return replace(marked, file=submission.file)
 
     def _run(self, text: str, plan: Plan) -> Outcome:
         for _ in range(_TRIES):
