@@ -18,15 +18,18 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from shapedoc.grade.assignment import load
+from shapedoc.grade.batch import Grader, Settings, grade_all
 from shapedoc.grade.jail import seccomp
 from shapedoc.grade.jail.client import Jail
 from shapedoc.grade.plan import Call, Limits, Outcome, Plan
+from shapedoc.grade.submission import Entry, read
 
 __all__ = ["FOLDER", "Attack", "attacks", "main"]
 
@@ -42,8 +45,9 @@ HONEST = """
 import torch
 
 def masked_softmax(scores, lengths):
-    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
-    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None]
+    mask = mask[:, None].expand_as(scores) if scores.dim() == 3 else mask
+    return torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), -1) * mask
 """
 
 
@@ -71,7 +75,10 @@ def _attack(path: Path) -> Attack:
 
 
 def main(names: Sequence[str]) -> dict[str, object]:
-    """Run these attacks, an honest submission before each and after all, and say what came of it."""
+    """Run these attacks, an honest submission before each and after all, and say what came of it.
+
+    With ``--marked`` among the names they are then marked by the first exercise, as a class would be.
+    """
     chosen = [each for each in attacks() if each.name in names]
     lab = Path(tempfile.mkdtemp(prefix="shapedoc-lab-"))
     try:
@@ -83,11 +90,13 @@ def main(names: Sequence[str]) -> dict[str, object]:
                 sources += [HONEST, _aimed(attack.source, lab, jail.pid, listening.port)]
             with ThreadPoolExecutor(_JOBS) as pool:
                 ran = list(pool.map(lambda given: _run(jail, *given), enumerate([*sources, HONEST])))
+            marked = _marked(jail, chosen, sources[1::2]) if "--marked" in names else {}
             traces = [*watch.traces(jail.pid), *listening.traces()]
         return {
             "user": os.getuid(),
             "attacks": {attack.name: told for attack, told in zip(chosen, ran[1::2], strict=True)},
             "honest": [told["marks"] for told in ran[::2]],
+            "marked": marked,
             "traces": [*traces, *_processes(os.getuid(), watch.before)],
         }
     finally:
@@ -104,6 +113,20 @@ def _run(jail: Jail, number: int, source: str) -> dict[str, object]:
         "printed": [line for line in outcome.printed.splitlines() if line.startswith(("READ", "MADE"))],
         "seconds": round(outcome.seconds, 1),
     }
+
+
+def _marked(jail: Jail, chosen: Sequence[Attack], sources: Sequence[str]) -> dict[str, float]:
+    """The share of the points that each gets from the assignment that ships, an honest one last."""
+    assignment = replace(load("masked-softmax"), time_s=2, memory_bytes=_LIMITS.memory_bytes)
+    with tempfile.TemporaryDirectory() as folder:
+        submissions = []
+        for name, source in zip([*(each.name for each in chosen), "honest"], [*sources, HONEST], strict=True):
+            file = Path(folder, f"{name}.py")
+            file.write_text(source, encoding="utf-8")
+            submissions.append(read(Entry(name, file), list(assignment.targets)))
+        grader = Grader(assignment, Settings(seed=5, lint=False), jail)
+        results = grade_all(grader, submissions, jobs=_JOBS).results
+    return {result.name: result.score / result.max_score for result in results}
 
 
 def _plan(number: int) -> tuple[Plan, dict[str, npt.NDArray[np.float64]]]:

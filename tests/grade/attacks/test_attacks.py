@@ -35,9 +35,9 @@ def _as_user() -> list[str]:
             f"--ambient-caps={readable}"]  # fmt: skip
 
 
-def _run(chosen: Sequence[Attack], prefix: list[str]) -> dict[str, Any]:
+def _run(chosen: Sequence[Attack], prefix: list[str], *options: str) -> dict[str, Any]:
     done = subprocess.run(
-        [*prefix, sys.executable, "-m", "tests.grade.attacks.lab", *(attack.name for attack in chosen)],
+        [*prefix, sys.executable, "-m", "tests.grade.attacks.lab", *options, *(attack.name for attack in chosen)],
         capture_output=True,
         text=True,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -85,8 +85,12 @@ def test_all_attacks(prefix: Any, record_property: Any) -> None:
     _skip_without_sandbox()
     if prefix is _as_root and os.getuid() != 0:
         pytest.skip("needs root")
-    told = _run(ATTACKS, prefix())
+    told = _run(ATTACKS, prefix(), "--marked")
     assert (told["user"] == 0) == (prefix is _as_root)
     held = _check(ATTACKS, told)
+    # Time may cut a right one short; nothing pays a wrong one.
+    paid = {each.name: told["marked"][each.name] for each in ATTACKS if told["marked"][each.name] > each.marks}
+    assert paid == {}
+    assert told["marked"]["honest"] == 1.0
     who = "root" if told["user"] == 0 else "an ordinary user"
     record_property("measured", f"attacks as {who}: {held} of {len(ATTACKS)} earn, harm and leave nothing undue")

@@ -8,8 +8,9 @@ import torch
 
 
 def right(scores, lengths):
-    mask = torch.arange(scores.shape[-1]) < lengths[:, None, None]
-    return torch.softmax(scores.masked_fill(~mask, float("-inf")), -1)
+    mask = torch.arange(scores.shape[-1]) < lengths[:, None]
+    mask = mask[:, None].expand_as(scores) if scores.dim() == 3 else mask
+    return torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), -1) * mask
 
 
 class Trap:
