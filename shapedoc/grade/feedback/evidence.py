@@ -41,7 +41,10 @@ def evidence_of(
     return Evidence(
         says=says,
         call=f"{case.function}({arguments})" if inputs else "",
-        inputs=tuple(shown(name, np.asarray(value)) for name, value in inputs.items()),
+        inputs=(
+            *(shown(name, np.asarray(value)) for name, value in inputs.items()),
+            *(shown(say(language, "fault.then", name=name), value) for name, value in fault.changed.items()),
+        ),
         output=shown(fault.result, fault.output) if fault.output is not None else None,
         expected=shown(fault.result, fault.expected) if fault.expected is not None else None,
         gap=_gap(fault.gap),

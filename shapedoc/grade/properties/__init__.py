@@ -15,6 +15,7 @@ __all__ = ["check_item", "merged", "properties"]
 
 def properties() -> Mapping[str, Property]:
     """Every property by its name; loads NumPy."""
+    from shapedoc.grade.properties.behaves import Behaves
     from shapedoc.grade.properties.equals import Equals
     from shapedoc.grade.properties.gradients import Gradients
     from shapedoc.grade.properties.model_order import InputsMatter, QueriesPreviousState
@@ -31,6 +32,7 @@ def properties() -> Mapping[str, Property]:
         SumsToOne(),
         Gradients(),
         Refuses(),
+        Behaves(),
         ModelShapes(),
         ModelWeights(),
         RowsAlone(),

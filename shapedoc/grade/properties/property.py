@@ -54,7 +54,7 @@ class Fault:
 
     kind: an entry ``fault.<kind>`` of the catalogue, which ``values`` fill in. output, expected: the arrays to show,
     cut to the row that shows the fault. gap: the distance, infinite where there is none to measure. line: where the
-    submission raised. picture: (got, right, padding) of attention weights, each (queries, keys).
+    submission raised. changed: the arguments of a second call, as far as they differ from those of the case.
     """
 
     kind: str
@@ -64,6 +64,7 @@ class Fault:
     result: str = ""
     gap: float | None = None
     line: int | None = None
+    changed: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
