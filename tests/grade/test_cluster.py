@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,14 +48,15 @@ SETTINGS = Settings(seed=3, lint=False)
 
 
 class Cluster:
-    """A scheduler and its workers, processes of their own."""
+    """A scheduler and its workers, processes of their own; `tls` names the options for certificates."""
 
-    def __init__(self, workers: int, log: Path) -> None:
+    def __init__(self, workers: int, log: Path, tls: tuple[str, ...] = ()) -> None:
         self._log = log
+        self._tls = tls
         self.processes: list[subprocess.Popen[bytes]] = []
         said = log / "scheduler"
-        self.scheduler = self._start(said, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        self.address = self._wait_for(said, r"(tcp://127\.0\.0\.1:\d+)")
+        self.scheduler = self._start(said, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *tls)
+        self.address = self._wait_for(said, r"(t(?:cp|ls)://127\.0\.0\.1:\d+)")
         self.workers = [self.worker() for _ in range(workers)]
 
     def worker(self) -> subprocess.Popen[bytes]:
@@ -62,7 +64,7 @@ class Cluster:
         said = self._log / f"worker{len(self.processes)}"
         worker = self._start(
             said, "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1",
-            "--local-directory", str(self._log / "space"), "--death-timeout", "60",
+            "--local-directory", str(self._log / "space"), "--death-timeout", "60", *self._tls,
         )  # fmt: skip
         self._wait_for(said, "(Registered to)")
         return worker
@@ -196,6 +198,28 @@ def test_a_cluster_that_is_not_there_is_said(assignment: Assignment) -> None:
         grade_on_cluster(assignment, SETTINGS, _class(1), "tcp://127.0.0.1:9")
     with pytest.raises(SchedulerError, match="needs --tls-ca, --tls-cert and --tls-key"):
         grade_on_cluster(assignment, SETTINGS, _class(1), "tls://127.0.0.1:9")
+
+
+def test_a_cluster_behind_tls(assignment: Assignment, tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificates")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=shapedoc",
+         "-keyout", key, "-out", certificate], check=True, capture_output=True,
+    )  # fmt: skip
+    log = tmp_path / "cluster"
+    log.mkdir()
+    files = ("--tls-ca-file", str(certificate), "--tls-cert", str(certificate), "--tls-key", str(key))
+    cluster = Cluster(1, log, ("--protocol", "tls", *files))
+    try:
+        assert cluster.address.startswith("tls://")
+        tls = {"ca": str(certificate), "cert": str(certificate), "key": str(key)}
+        run = grade_on_cluster(assignment, SETTINGS, _class(4), cluster.address, tls=tls)
+        assert [result.status for result in run.results] == ["passed", "failed", "failed", "passed"]
+    finally:
+        cluster.stop()
 
 
 def test_what_is_shipped_is_what_is_there(assignment: Assignment) -> None:

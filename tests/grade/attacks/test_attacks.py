@@ -65,6 +65,7 @@ def _check(chosen: Sequence[Attack], told: dict[str, Any]) -> int:
 def _skip_without_sandbox() -> None:
     problem = sandbox_problem()
     if problem is not None:
+        print(f"SKIPPED: attacks: {problem}")
         pytest.skip(problem)
 
 
@@ -84,6 +85,7 @@ def test_a_quarter_of_the_attacks() -> None:
 def test_all_attacks(prefix: Any, record_property: Any) -> None:
     _skip_without_sandbox()
     if prefix is _as_root and os.getuid() != 0:
+        print("SKIPPED: attacks as root: these tests do not run as root")
         pytest.skip("needs root")
     told = _run(ATTACKS, prefix(), "--marked")
     assert (told["user"] == 0) == (prefix is _as_root)
