@@ -24,12 +24,20 @@ __all__ = ["CODE", "NAME", "explain", "operands_of"]
 
 CODE, NAME = "SD903", "raised-here"
 _LONG = 160
+# What is raised where a name, a key or a file is wrong.
+_OTHER = (AttributeError, NameError, KeyError, ImportError, OSError)
 
 
 def explain(
     error: BaseException, recorder: RunRecorder | None, watched: Callable[[str], bool] | None = None
 ) -> Finding | None:
-    """A finding on the sub-expression that raised `error`; None where no watched code is in its traceback."""
+    """A finding on the sub-expression that raised `error`.
+
+    None where no watched code is in its traceback, and where no shape has to do with it: no tensor went in, or the
+    exception is of a kind that shapes do not raise.
+    """
+    if isinstance(error, _OTHER):
+        return None
     watched = watched or (recorder.activations.watched if recorder is not None else None)
     found = _innermost(error.__traceback__, watched)
     if found is None:
@@ -43,6 +51,9 @@ def explain(
     event = _event(recorder, error, span)
     labels = _recorded(event, recorder) if event is not None and recorder is not None else _local(place, frame, source)
     text = _text(source, place.node.span)
+    if not labels:
+        return None
+    name, _, shape = labels[0].text.rpartition(" is ")
     return Finding(
         code=CODE,
         name=NAME,
@@ -51,11 +62,11 @@ def explain(
         span=span,
         message=f"`{text}` raised {type(error).__name__}: {_first_line(error)}",
         function=place.function,
-        tensor=text,
-        actual=labels[0].text.rpartition(" is ")[2] if labels else "",
+        tensor=name,
+        actual=shape,
         labels=tuple(labels),
         why="the exception was raised by this very sub-expression; its operands had these shapes",
-        help="compare the axes of the operands above; the one that differs is named in the error",
+        help="compare the operands above with what the error says: a size, a type or an index does not fit",
     )
 
 

@@ -83,7 +83,7 @@ def test_an_exception_is_explained_at_its_sub_expression(number: int, tmp_path: 
     explanation = recording.explanation()
     assert explanation is not None
     wanted = " ".join(part.strip() for part in statement.partition("«")[2].partition("»")[0].splitlines())
-    assert explanation.tensor == wanted
+    assert explanation.message.startswith(f"`{wanted}` raised ")
     shown = " ".join(label.text for label in explanation.labels)
     for shape in shapes:
         assert str(shape) in shown, shown
@@ -97,3 +97,18 @@ def test_an_exception_is_explained_at_its_sub_expression(number: int, tmp_path: 
 
 def test_there_are_forty() -> None:
     assert len(CASES) == 40
+
+
+@pytest.mark.parametrize(
+    "statement", ["raise ValueError('no')", "{}['a']", "a.nothing", "assert a.shape[0] == 9", "undefined + 1"]
+)
+def test_what_shapes_have_no_part_in_is_not_explained(statement: str, tmp_path: Path) -> None:
+    recording = recorded(tmp_path, HEAD + statement + "\n")
+    assert isinstance(recording.error, Exception)
+    assert recording.explanation() is None
+
+
+def test_the_shape_that_is_told_is_that_of_an_operand(tmp_path: Path) -> None:
+    explanation = recorded(tmp_path, HEAD + "torch.nn.Embedding(3, 2)(labels + 7)\n").explanation()
+    assert explanation is not None
+    assert (explanation.tensor, explanation.actual) == ("labels + 7", "(4,)")
