@@ -127,7 +127,7 @@ def unary(m: Machine, node: ir.UnaryOp) -> Value:
 def boolop(m: Machine, node: ir.BoolOp) -> Value:
     values: list[Value] = []
     for part in node.values:
-        value = m.eval(part)
+        value = _if_at_all(m, part) if values else m.eval(part)
         known = truth(m, value)
         if known is None:
             values.append(value)
@@ -136,6 +136,16 @@ def boolop(m: Machine, node: ir.BoolOp) -> Value:
         elif part is node.values[-1]:
             values.append(value)
     return join(m, values, node) if values else Bool(node.op == "and")
+
+
+def _if_at_all(m: Machine, part: ir.Expr) -> Value:
+    """What may not be evaluated: what it would need to be true of sizes is not known to be."""
+    sizes = m.sizes
+    m.sizes = sizes.fork()
+    try:
+        return m.eval(part)
+    finally:
+        m.sizes = sizes
 
 
 @evaluator(ir.Compare)

@@ -62,7 +62,7 @@ def assignment(m: Machine, node: ir.Assign) -> Signal:
         m.trace.aliases.setdefault(value.uid, span_of(node.value))
     for target in node.targets:
         value = _named_literal(m, target, node.value, value)
-        assign(m, target, value)
+        assign(m, target, value, node.value)
         if isinstance(target, ir.Name | ir.Attribute):
             _note_target(m, target, value)
     if m.after_assign is not None:
@@ -104,8 +104,8 @@ def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -
     return Int(Dim.of(sym), name)
 
 
-def assign(m: Machine, target: ir.Expr, value: Value) -> None:
-    """Bind a target to a value."""
+def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = None) -> None:
+    """Bind a target to a value; `source` is what stands for the value in the text."""
     match target:
         case ir.Name():
             if isinstance(value, Int):
@@ -124,7 +124,7 @@ def assign(m: Machine, target: ir.Expr, value: Value) -> None:
         case ir.Sequence():
             _unpack(m, target, value)
         case ir.Subscript():
-            _assign_item(m, target, value)
+            _assign_item(m, target, value, source)
         case ir.Starred():
             assign(m, target.value, value)
         case _:
@@ -192,14 +192,14 @@ def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | N
     return attributes.shape_of(m, tensor)
 
 
-def _assign_item(m: Machine, target: ir.Subscript, value: Value) -> None:
+def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr | None) -> None:
     owner = m.eval(target.value)
     index = m.eval(target.index)
     if isinstance(owner, Symbolic):
         owner = owner.as_tensor() if owner.used_as_tensor else owner
     match owner:
         case Tensor():
-            args = [Arg(owner, target.value), Arg(settle_index(index), target.index), Arg(value)]
+            args = [Arg(owner, target.value), Arg(settle_index(index), target.index), Arg(value, source)]
             result = m.operate("operator.setitem", target, args)
             if isinstance(result, Tensor):
                 assign_back(m, target.value, result)
@@ -233,7 +233,7 @@ def augmented(m: Machine, node: ir.AugAssign) -> Signal:
     if isinstance(old, Tensor) or (isinstance(old, Symbolic) and old.used_as_tensor):
         m.changes(result)
     if isinstance(node.target, ir.Subscript):
-        _assign_item(m, node.target, result)
+        _assign_item(m, node.target, result, None)
     else:
         assign(m, node.target, result)
     if m.after_assign is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
 
@@ -166,6 +166,12 @@ def broadcast_into(
         extra = theirs[: len(theirs) - len(ours)]
         if any(a.dim.value not in (None, 1) for a in extra):
             at.conflict(problem, [target, source], why="rank", wanted=str(len(ours)), got=str(len(theirs)))
+            return
+        named = next((a for a in extra if a.dim.named and a.dim.value is None), None)
+        if named is not None:
+            sameness = Sameness(Kind.ONLY_IF, Strength.STRONG, f"{at.sizes.show(named.dim)} == 1")
+            wanted, got = str(len(ours)), str(len(theirs))
+            at.conflict(problem, [target, source], why="rank", sameness=sameness, loud=False, wanted=wanted, got=got)
             return
     width = min(len(ours), len(theirs))
     for i in range(-width, 0):

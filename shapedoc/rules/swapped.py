@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Int, Layer
 from shapedoc.rules.contractions import literal
 from shapedoc.rules.flow import graph, result_shape, shape_at
+from shapedoc.rules.wording import severity_of
 
 __all__ = ["Swapped", "swapped_maps"]
 
@@ -49,7 +52,7 @@ def swapped_maps(trace: Trace) -> Iterator[Swapped]:
             continue
         for user in g.users[event.index]:
             wanted = _wanted(user, before, after)
-            if wanted:
+            if wanted and not any(severity_of(p.sameness) in ("error", "warning") for p in user.problems):
                 seen.add(layer.span)
                 yield Swapped(layer, event, user, wanted)
                 break
@@ -64,19 +67,18 @@ def _wanted(cut: Event, before: Dim, after: Dim) -> str:
     shape, given = result_shape(cut), shape_at(cut, cut.operand("input"))
     if cut.short not in _VIEWS or shape is None or given is None or shape.run is not None:
         return ""
-    sizes = [cut.sizes.resolve(axis.dim) for axis in shape.axes]
-    counts = [
-        size.const
-        for size, axis in zip(sizes, shape.axes, strict=True)
-        if size.const is not None and size.const > 1 and not any(axis.same(a) for a in given.axes)
-    ]
+    parts = _split(cut.sizes, given, shape)
+    counts = [size.const for size in parts if size.const is not None and size.const > 1]
     if len(counts) == 1 and before == after * counts[0]:
         return f"{counts[0]} parts"
     product = ONE
-    for back, size in enumerate(reversed(sizes), 1):
+    for size in parts:
         product = product * size
-        if back == 1 and size.syms and after.divide(size) is not None:
-            return ""  # it is made of heads of this size: what is cut wrong is their number
-        if back > 1 and product == before:
-            return f"({', '.join(cut.sizes.show(s) for s in sizes[-back:])})"
-    return ""
+    return f"({', '.join(cut.sizes.show(size) for size in parts)})" if len(parts) > 1 and product == before else ""
+
+
+def _split(sizes: Sizes, given: Shape, shape: Shape) -> list[Dim]:
+    """What the last axis is cut into, where all before it stay as they are."""
+    outer = [sizes.resolve(axis.dim) for axis in given.axes[:-1]]
+    made = [sizes.resolve(axis.dim) for axis in shape.axes]
+    return made[len(outer) :] if given.run is None and made[: len(outer)] == outer else []
