@@ -71,6 +71,8 @@ def _wanted(cut: Event, before: Dim, after: Dim) -> str:
     counts = [size.const for size in parts if size.const is not None and size.const > 1]
     if len(counts) == 1 and before == after * counts[0]:
         return f"{counts[0]} parts"
+    if parts and parts[-1].syms and after.divide(parts[-1]) is not None:
+        return ""  # it is made of heads of this size: what is cut wrong is their number
     product = ONE
     for size in parts:
         product = product * size
