@@ -17,10 +17,10 @@ from shapedoc.prescribe.regression import regression_test
 from shapedoc.source.parse import SourceError
 from shapedoc.source.read import Source
 
-__all__ = ["attach", "fix_of"]
+__all__ = ["SAFE", "attach", "fix_of"]
 
 # What these rules mend computes the same wherever it ran before.
-_SAFE = frozenset(("SD110", "SD702"))
+SAFE = frozenset(("SD110", "SD702"))
 
 
 def attach(
@@ -92,5 +92,5 @@ def fix_of(text: str, finding: Finding, answer: Prescribed) -> Fix | None:
     if answer.fix is None:
         return None
     candidate = answer.fix.candidate
-    safety: Safety = "safe" if finding.code in _SAFE else "unsafe"
+    safety: Safety = "safe" if finding.code in SAFE else "unsafe"
     return Fix(candidate.description, solid(text, candidate.edits), safety, "reanalysed")

@@ -11,7 +11,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.fix import Edit
 from shapedoc.prescribe.bench import Bench
 
-__all__ = ["Candidate", "Proposer", "proposals", "proposes"]
+__all__ = ["Candidate", "Proposer", "proposals", "proposers", "proposes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,23 @@ def proposes(*codes: str) -> Callable[[Proposer], Proposer]:
     return register
 
 
-def proposals(bench: Bench, finding: Finding) -> Iterator[Candidate]:
-    """Every candidate for a finding, each set of edits once."""
+def proposers(code: str) -> int:
+    """How many kinds of edits are tried for the findings of a rule."""
+    _load()
+    return len(_TABLE.get(code, ()))
+
+
+def _load() -> None:
     if not _loaded:
         package = import_module("shapedoc.prescribe.candidates")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
         _loaded.append(True)
+
+
+def proposals(bench: Bench, finding: Finding) -> Iterator[Candidate]:
+    """Every candidate for a finding, each set of edits once."""
+    _load()
     seen: set[tuple[Edit, ...]] = set()
     for proposer in _TABLE.get(finding.code, ()):
         for candidate in proposer(bench, finding):

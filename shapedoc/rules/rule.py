@@ -45,5 +45,5 @@ class Rule:
     bad: tuple[Example, ...]
     good: tuple[Example, ...]
     check: Callable[[Trace], Iterable[Finding]]
-    fix: str = "No fix is offered yet."
+    fix: str = "No fix is offered."
     kind: Literal["loud", "silent", "both"] = "both"

@@ -312,5 +312,9 @@ result = Encoder(7, 11)(torch.randn(2, 5, 7))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: puts in or takes out an axis of size 1, names every axis of a "
+        "permutation or of an unpacking, or writes `matmul` for `bmm`."
+    ),
     kind="loud",
 )

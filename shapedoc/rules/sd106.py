@@ -315,5 +315,8 @@ result = Local(7, 11)(torch.randn(2, 5, 7))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: builds the module with the size that it is fed, or with `batch_first=True`."
+    ),
     kind="loud",
 )

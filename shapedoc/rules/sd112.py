@@ -292,5 +292,9 @@ result = Block(8, 4)(torch.randn(2, 5, 8), hidden)
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: passes the mask as the argument that takes its shape, gives it "
+        "the axes that it lacks, or repeats it for every head."
+    ),
     kind="both",
 )

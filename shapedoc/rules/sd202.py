@@ -108,5 +108,6 @@ result = (error**2).mean()
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: drops the axis of size 1 that makes every pair meet.",
     kind="silent",
 )

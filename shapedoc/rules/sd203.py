@@ -144,5 +144,6 @@ result = Regressor(6)(torch.randn(5, 5, 6), torch.randn(25))
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: gives prediction and target one shape.",
     kind="silent",
 )

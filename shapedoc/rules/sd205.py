@@ -331,5 +331,6 @@ result = attend(torch.randn(2, 5), torch.randn(2, 4, 5), torch.tensor([3, 2]))
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: puts the mask's axes of size 1 where the heads and queries are.",
     kind="silent",
 )

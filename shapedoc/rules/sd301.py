@@ -171,5 +171,9 @@ result, state = decoder(torch.tensor([1, 2]), torch.zeros(2, 4), torch.randn(2, 
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: exchanges the two steps; where the cell takes no context, "
+        "joins the context with its input and builds it for both."
+    ),
     kind="silent",
 )

@@ -147,5 +147,6 @@ result = Decoder(3, 7, 11)(torch.tensor([[1, 2], [3, 4]]), torch.zeros(2, 7), to
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: runs the cell first, or attends with the state that it returns.",
     kind="silent",
 )

@@ -333,5 +333,6 @@ result = nn.CrossEntropyLoss()(scores.reshape(-1, 11), tokens[:, 1:].reshape(-1)
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: shifts input or target by one.",
     kind="silent",
 )

@@ -117,5 +117,6 @@ result, state = Decoder(3, 4, 7, 5)(torch.randn(2, 3), torch.zeros(2, 4), torch.
         ),
     ),
     check=check,
+    fix="No fix is offered: a note says that two papers are mixed, and not which one is meant.",
     kind="silent",
 )

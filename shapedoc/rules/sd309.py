@@ -207,5 +207,9 @@ result = summarise(nn.GRU(3, 7, batch_first=True), torch.randn(2, 5, 3), torch.t
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: takes the state that the module returns for the end of each "
+        "sequence or, in one direction, the output at `lengths - 1`."
+    ),
     kind="silent",
 )

@@ -114,5 +114,6 @@ result = criterion(model(torch.randn(2, 7)), torch.tensor([1, 3]))
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: leaves one softmax out.",
     kind="silent",
 )

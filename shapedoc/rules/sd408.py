@@ -314,5 +314,6 @@ result = CrossAttention(8)(torch.randn(2, 5, 8), torch.randn(2, 5, 8))
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: takes the tensor whose role it is.",
     kind="silent",
 )

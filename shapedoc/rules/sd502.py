@@ -200,5 +200,6 @@ result = attend(x, x, x)
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: moves the diagonal, or takes the other side.",
     kind="silent",
 )

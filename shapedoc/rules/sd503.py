@@ -293,5 +293,9 @@ result = attend(x, x, x, torch.tensor([True, True, True, False]))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: passes the mask, or fills the scores with it, where the "
+        "callers show what it means."
+    ),
     kind="silent",
 )

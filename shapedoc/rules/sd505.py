@@ -159,5 +159,6 @@ result = attend(x, x, x)
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: fills the scores where nothing is to be seen.",
     kind="silent",
 )

@@ -135,5 +135,6 @@ result = torch.stack([attend(state, memory) for state in states])
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: makes a new tensor.",
     kind="silent",
 )

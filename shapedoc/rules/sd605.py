@@ -269,5 +269,6 @@ result = masked(torch.randn(2, 3, 8), mask, 4)
         ),
     ),
     check=check,
+    fix="Unsafe, since it changes results: writes `repeat_interleave` for `repeat`, or the other way round.",
     kind="silent",
 )

@@ -299,5 +299,8 @@ result = Norm(4)(torch.randn(3, 5, 4))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: takes mean and deviation over the features, or joins directions along them."
+    ),
     kind="silent",
 )

@@ -239,5 +239,9 @@ result = Encoder(5, 7)(torch.randn(2, 3, 5))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since the code may be what is wrong: where the statement has the right names in another "
+        "order, writes them in the order of the code."
+    ),
     kind="silent",
 )

@@ -240,5 +240,9 @@ result = turn(torch.randn(2, 3, 5, 6))
         ),
     ),
     check=check,
+    fix=(
+        "Unsafe, since it changes results: puts an axis of size 1 where the heads are, or gives both "
+        "features of a pair their angle."
+    ),
     kind="both",
 )

@@ -317,5 +317,6 @@ RULE = Rule(
     bad=(Example(_HEAD % ("True", "  # <- SD802")), Example(_TURNED % (_FIRST % "  # <- SD802", ""))),
     good=(Example(_HEAD % ("q.size(2) == k.size(2)", "")), Example(_TURNED % ("", _FIRST % ""))),
     check=check,
+    fix="Unsafe, since it changes results: aligns the mask with the last key, or starts at the length of the cache.",
     kind="silent",
 )

@@ -8,12 +8,14 @@ from fixtures.exhibit import ROOT
 from shapedoc.core.fix import Edit, apply_edits, solid
 from shapedoc.core.span import Span
 from shapedoc.engine import Settings
-from shapedoc.prescribe.attach import fix_of
+from shapedoc.prescribe.attach import SAFE, fix_of
 from shapedoc.prescribe.bench import Bench
+from shapedoc.prescribe.candidate import proposers
 from shapedoc.prescribe.chains import chain_of
 from shapedoc.prescribe.choose import Prescribed, edited_tokens, prescribe
 from shapedoc.prescribe.diagnosis import NoSuchName, diagnose
 from shapedoc.prescribe.prompting import render_prompt
+from shapedoc.rules import all_rules
 from tests.cli.project import Project
 
 # A broken model, and the line that the fix writes.
@@ -131,3 +133,11 @@ def test_what_changes_results_waits_for_unsafe_fixes(project: Project) -> None:
     assert place.read_text(encoding="utf-8") == text
     project.run("lint", "--fix", "--unsafe-fixes", "--no-cache", "a.py")
     assert "F.softmax(scores, dim=2)" in place.read_text(encoding="utf-8")
+
+
+def test_what_a_rule_says_of_its_fix_is_so() -> None:
+    """A page says that a fix is safe, or unsafe, or that none is offered; and fixes are proposed where it says so."""
+    for rule in all_rules():
+        said = rule.fix.partition(" ")[0].strip(":,")
+        offered = proposers(rule.code) > 0
+        assert said == (("Safe" if rule.code in SAFE else "Unsafe") if offered else "No"), rule.code
