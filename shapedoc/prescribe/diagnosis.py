@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import libcst as cst
 from shapedoc.core.finding import Finding
 from shapedoc.core.text import split_lines
 from shapedoc.prescribe.bench import Bench
+from shapedoc.prescribe.chains import chain_of
 from shapedoc.prescribe.choose import Prescribed, prescribe
 from shapedoc.prescribe.execution import Verdict
 from shapedoc.prescribe.proving import proved_test
@@ -88,7 +90,8 @@ def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str 
     """The four parts of a diagnosis as text, a blank line after them."""
     answer, finding = diagnosis.answer, diagnosis.answer.finding
     yield f"{finding.severity}[{finding.code}] {finding.name}: {finding.message}"
-    yield f"1. tensor     {finding.tensor or 'none'}, line {finding.span.line} of {bench.path}"
+    tensor = finding.tensor or bench.trace.source(finding.span) if not finding.span.path else finding.tensor
+    yield f"1. tensor     {tensor}, line {finding.span.line} of {finding.path}{_built(bench, finding)}"
     yield f"2. shape      {_shape(finding)}"
     for label in finding.labels:
         place = f"{label.span.path}:" if label.span.path else "line "
@@ -97,8 +100,8 @@ def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str 
         yield f"              because {finding.why}"
     yield from _fix(bench, diagnosis, execute=execute)
     if diagnosis.test is None:
-        none = diagnosis.reason or "none can be written without running the code; --verify does that"
-        yield f"4. test       none: {none}"
+        sure = "none that is sure without running the code; --verify tries others"
+        yield f"4. test       {f'none: {diagnosis.reason}' if execute else sure}"
     else:
         yield f"4. test       {test_at or 'write it with --write-test PATH'}"
         if diagnosis.executed is not None and answer.fix is None:
@@ -107,18 +110,31 @@ def lines_of(bench: Bench, diagnosis: Diagnosis, *, execute: bool, test_at: str 
 
 
 def _shape(finding: Finding) -> str:
+    if finding.code == "SD701":
+        return f"is {finding.actual}, stated as {finding.expected}"
     if finding.actual and finding.expected:
         return f"{finding.expected}, not {finding.actual}"
-    return finding.expected or (
-        f"is {finding.actual}" if finding.actual else "the shapes are right; the values are not"
-    )
+    if finding.actual:
+        return f"is {finding.actual}"
+    loud = finding.code.startswith("SD1")
+    return finding.expected or (finding.help if loud else "the shapes are right; the values are not")
+
+
+def _built(bench: Bench, finding: Finding) -> str:
+    """Where the tensor was built, and as what, where that is another line."""
+    links = [link for link in chain_of(bench, finding) if " = " in link.code and link.shape]
+    if not links or links[-1].line == finding.span.line or finding.span.path:
+        return ""
+    name = links[-1].code.partition(" = ")[0]
+    known = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", finding.tensor)
+    return f"; {name} built on line {links[-1].line} as {links[-1].shape}" if known else ""
 
 
 def _fix(bench: Bench, diagnosis: Diagnosis, *, execute: bool) -> Iterator[str]:
     answer, finding = diagnosis.answer, diagnosis.answer.finding
     if answer.fix is not None:
-        for number, line in _after(bench.text, answer.fix.text):
-            yield f"3. fix        line {number:<4} {line}"
+        for index, (number, line) in enumerate(_after(bench.text, answer.fix.text)):
+            yield f"{'3. fix  ' if index == 0 else '        '}      line {number:<4} {line}"
         yield f"              {answer.fix.candidate.description}"
         shown = diagnosis.executed.words if diagnosis.executed is not None else "verified: reanalysed"
         if execute and (diagnosis.executed is None or not diagnosis.executed.holds):
