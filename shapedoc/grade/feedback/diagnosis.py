@@ -279,17 +279,26 @@ class _Known:
 
 def _carried(tried: Sequence[Tried], found: dict[str, Diagnosis]) -> dict[str, Diagnosis]:
     """Give an item whose own cases say little the mistake that the items of the same function agree on."""
-    vague = {"wrong-number", "gradient-wrong", "padding-has-weight", "weights-do-not-sum", "refuses-all", "not-finite"}
-    by_function: dict[str, list[Diagnosis]] = {}
     function = {one.item.id: one.asked.cases[0].function for one in tried if one.asked.cases}
+    best: dict[str, Diagnosis] = {}
     for item, diagnosis in found.items():
-        if diagnosis.mistake not in vague:
-            by_function.setdefault(function.get(item, ""), []).append(diagnosis)
+        known = best.get(function.get(item, ""))
+        if known is None or _vague(diagnosis) < _vague(known):
+            best[function.get(item, "")] = diagnosis
     for item, diagnosis in found.items():
-        known = by_function.get(function.get(item, ""), [])
-        if diagnosis.mistake in vague and known:
-            found[item] = known[0]
+        known = best[function.get(item, "")]
+        if _vague(known) < _vague(diagnosis):
+            found[item] = known
     return found
+
+
+# The names that say little, the vaguest last.
+_VAGUE = ("padding-has-weight", "weights-do-not-sum", "not-finite", "gradient-wrong", "refuses-all", "wrong-number")
+
+
+def _vague(diagnosis: Diagnosis) -> int:
+    """How little the name of a mistake says."""
+    return _VAGUE.index(diagnosis.mistake) + 1 if diagnosis.mistake in _VAGUE else 0
 
 
 # Where the linter has no rule for a mistake: the words of a line that is likely to hold it.
