@@ -6,12 +6,39 @@ A compiler that met a recorder's mode would trace the recorder. Signatures that 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
 __all__ = ["as_written"]
+
+
+class _Stance:
+    """The compiler's stance, which all threads share: as it was again when the last of them is done."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.kept: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.kept = torch.compiler.set_stance("force_eager")
+                self.kept.__enter__()
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.kept.__exit__(None, None, None)
+
+
+_stance = _Stance()
 
 
 @contextmanager
@@ -20,5 +47,8 @@ def as_written() -> Iterator[None]:
     if "torch._dynamo" not in sys.modules or torch.compiler.is_compiling():
         yield
         return
-    with torch.compiler.set_stance("force_eager"):
+    _stance.enter()
+    try:
         yield
+    finally:
+        _stance.leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from types import FrameType
 
@@ -16,6 +17,7 @@ from shapedoc.source.contracts import Named
 __all__ = ["CODE", "NAME", "of_arguments", "of_result"]
 
 CODE, NAME = "SD904", "argument-mismatch"
+_BETWEEN = (os.path.join("torch", "nn", "modules", "module.py"), os.path.join("shapedoc", "runtime", "watch.py"))
 _Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -87,9 +89,9 @@ def of_result(contract: Contract, term: Term, shape: tuple[int, ...], sizes: Map
 
 
 def _what(term: Term, shape: tuple[int, ...], sizes: Mapping[str, int]) -> str:
-    return f"`{term.name}` is {shape}, should be {term.text} = {expected_shape(term.dims, sizes)}" + _axis(
-        term, shape, sizes
-    )
+    expected = expected_shape(term.dims, sizes)
+    told = term.text if expected == term.text else f"{term.text} = {expected}"
+    return f"`{term.name}` is {shape}, should be {told}" + _axis(term, shape, sizes)
 
 
 def _axis(term: Term, shape: tuple[int, ...], sizes: Mapping[str, int]) -> str:
@@ -138,6 +140,9 @@ def _has(dims: tuple[object, ...], key: str) -> bool:
 
 def _call_place(caller: FrameType | None, contract: Contract, name: str) -> tuple[str, Span, list[Label]] | None:
     """The argument where the call passes it."""
+    # A module is called by its `__call__`: the author's call is further up.
+    while caller is not None and caller.f_code.co_filename.endswith(_BETWEEN):
+        caller = caller.f_back
     if caller is None:
         return None
     place = place_of(caller.f_code, caller.f_lasti)

@@ -260,43 +260,85 @@ def _rows(recorder: RunRecorder, place: Place, tensor: Any) -> list[Any]:
 # -- modules
 
 
-@contextmanager
-def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
-    """Record what watched code does in this block."""
-    call, init = torch.nn.Module.__call__, torch.nn.Module.__init__
+class _Stack(threading.local):
+    """The recorders of a thread, the innermost last."""
 
-    thread = threading.get_ident()
+    def __init__(self) -> None:
+        self.recorders: list[RunRecorder] = []
 
-    def idle() -> bool:
-        return bool(recorder.inside) or recorder.full or threading.get_ident() != thread
 
-    def called(module: Any, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if idle():
-            return call(module, *args, **kwargs)
-        frame = sys._getframe(1)
+class _Patch:
+    """What stands in for two methods of ``nn.Module`` while there is a recorder in any thread."""
+
+    def __init__(self) -> None:
+        self.stack = _Stack()
+        self.lock = threading.Lock()
+        self.users = 0
+        self.call = torch.nn.Module.__call__
+        self.init = torch.nn.Module.__init__
+
+    def push(self, recorder: RunRecorder) -> None:
+        """A recorder of this thread begins."""
+        self.stack.recorders.append(recorder)
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.call, self.init = torch.nn.Module.__call__, torch.nn.Module.__init__
+                torch.nn.Module.__call__, torch.nn.Module.__init__ = _called, _initialised
+
+    def pop(self) -> None:
+        """The innermost recorder of this thread ends."""
+        self.stack.recorders.pop()
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                torch.nn.Module.__call__, torch.nn.Module.__init__ = self.call, self.init
+
+
+_patch = _Patch()
+
+
+def _called(module: Any, *args: Any, **kwargs: Any) -> Any:
+    __tracebackhide__ = True
+    return _through(len(_patch.stack.recorders), sys._getframe(1), module, args, kwargs)
+
+
+def _through(level: int, frame: FrameType, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a module under the recorders from `level` down to the outermost."""
+    __tracebackhide__ = True
+    if level == 0:
+        return _patch.call(module, *args, **kwargs)
+    recorder = _patch.stack.recorders[level - 1]
+    run = partial(_through, level - 1, frame, module, args, kwargs)
+    found = None
+    if not recorder.inside and not recorder.full:
         found = recorder.safely(lambda: _layer_call(recorder, module, frame, args, kwargs))
-        if found is None:
-            return call(module, *args, **kwargs)
-        layer, place, given, keywords = found
-        recorder.inside += 1
-        try:
-            run = partial(call, module, *args, **kwargs)
-            return recorder.perform(f"{layer.kind}.forward", place, given, keywords, run, layer)
-        finally:
-            recorder.inside -= 1
+    if found is None:
+        return run()
+    layer, place, given, keywords = found
+    recorder.inside += 1
+    try:
+        return recorder.perform(f"{layer.kind}.forward", place, given, keywords, run, layer)
+    finally:
+        recorder.inside -= 1
 
-    def initialised(module: Any, *args: Any, **kwargs: Any) -> None:
-        init(module, *args, **kwargs)
-        if not idle():
+
+def _initialised(module: Any, *args: Any, **kwargs: Any) -> None:
+    _patch.init(module, *args, **kwargs)
+    for recorder in _patch.stack.recorders:
+        if not recorder.inside and not recorder.full:
             recorder.safely(partial(built_module, recorder, module, sys._getframe(1)))
 
-    torch.nn.Module.__call__, torch.nn.Module.__init__ = called, initialised
+
+@contextmanager
+def watching(recorder: RunRecorder) -> Iterator[RunRecorder]:
+    """Record what watched code does in this block, in this thread."""
+    _patch.push(recorder)
     try:
         with as_written(), _Mode(recorder):
             yield recorder
     finally:
-        torch.nn.Module.__call__, torch.nn.Module.__init__ = call, init
+        _patch.pop()
         events = recorder.trace.events
         recorder.trace.entries.append(("", 0, len(events), recorder.sizes))
 

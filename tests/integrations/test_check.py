@@ -6,6 +6,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -167,7 +168,11 @@ def test_a_module_is_checked_and_its_own_sizes_are_witnesses() -> None:
     assert model(torch.randn(2, 3, 6), torch.randn(2, 3, 6)).shape == (2, 3, 4)
     with pytest.raises(shapedoc.ShapeError) as raised:
         model(torch.randn(2, 3, 6), torch.randn(2, 3, 5))
-    assert raised.value.findings[0].tensor == "y"
+    (finding,) = raised.value.findings
+    assert finding.tensor == "y"
+    assert finding.path == __file__, "the author's call, not the one inside of nn.Module"
+    with pytest.raises(shapedoc.ShapeError, match=r"`x` is \(3,\), should be \(B, T, d_model\) = \(B, T, 6\): it has"):
+        model(torch.randn(3), torch.randn(3))
 
 
 def test_a_dataclass_is_checked_when_it_is_made() -> None:
@@ -328,3 +333,26 @@ def test_signatures_of_an_object_go_with_it() -> None:
     gc.collect()
     assert len(state.seen) == 2, "of the last one, which is still there"
     assert len(state.alive) == 1
+
+
+def test_threads_record_side_by_side_and_leave_torch_as_it_was() -> None:
+    before = nn.Module.__call__, nn.Module.__init__
+    checked = [shapedoc.check(type(f"Model{i}", (Attention,), dict(vars(Attention)))) for i in range(4)]
+    models = [cls(6, 4) for cls in checked]
+    problems: list[Exception] = []
+
+    def work(model: nn.Module, batch: int) -> None:
+        try:
+            for steps in range(1, 30):
+                x = torch.randn(batch, steps, 6)
+                assert model(x, x).shape == (batch, steps, 4)
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work, args=(m, i + 2)) for i, m in enumerate(models)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert (nn.Module.__call__, nn.Module.__init__) == before
