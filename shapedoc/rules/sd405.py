@@ -10,6 +10,7 @@ from fractions import Fraction
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label, Span
+from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import NoneValue
 from shapedoc.rules.claims import scope_text
@@ -90,6 +91,13 @@ def _place(trace: Trace, factor: Factor) -> Span:
     return found or operand.span
 
 
+def _assigned(trace: Trace, event: Event) -> str:
+    """The name that the line of a product gives to what it makes of it."""
+    lines = split_lines(trace.text) if not event.span.path else []
+    found = re.match(r"\s*(\w+)\s*=(?!=)", lines[event.span.line - 1]) if event.span.line <= len(lines) else None
+    return found[1] if found is not None else ""
+
+
 def _report(
     trace: Trace,
     scaled: Scaled,
@@ -112,7 +120,7 @@ def _report(
         name=RULE.name,
         severity=severity,
         message=message,
-        tensor=event.target or "the scores",
+        tensor=event.target or _assigned(trace, event) or trace.source(event.span),
         expected=expected,
         labels=labels + call_labels(event),
         why=why,

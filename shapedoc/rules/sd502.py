@@ -83,7 +83,7 @@ def _found(trace: Trace, event: Event, text: str, meaning: Meaning, kept: Triang
         name=RULE.name,
         severity="error",
         message=f"with this causal mask {_WRONG[kept]}",
-        tensor=text,
+        tensor=made.target or text if text.startswith(":") else text,
         actual=f"{shape_text(made, shape)}, true {_region(region)}",
         expected=f"true {_region(right)}",
         labels=label(event.span, f"{text} is applied here") + call_labels(event),
