@@ -32,14 +32,14 @@ def command(where: str, check: Path | None, symptom: str, max_chars: int, form: 
     """
     from shapedoc.prescribe.answers import judge, read_answer
     from shapedoc.prescribe.diagnosis import NoSuchName
-    from shapedoc.prescribe.prompting import render_prompt
+    from shapedoc.prescribe.prompting import NoRoom, render_prompt
 
     with said():
         bench, name = target(where)
     if check is None:
         try:
             text = render_prompt(bench, name, symptom=symptom, max_chars=max_chars)
-        except NoSuchName as problem:
+        except (NoSuchName, NoRoom) as problem:
             raise click.UsageError(str(problem)) from None
         click.echo(json.dumps({"prompt": text, "characters": len(text)}, indent=2) if form == "json" else text)
         return 0

@@ -12,17 +12,23 @@ from shapedoc.core.text import split_lines
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.diagnosis import NoSuchName, names_in, within
 
-__all__ = ["render_prompt"]
+__all__ = ["NoRoom", "render_prompt"]
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LEFT_OUT = "[...]"
+# What a line of code and the marks around it need.
+_ROOM = 160
+
+
+class NoRoom(ValueError):
+    """A prompt that cannot be as short as it is asked to be; the text says how long it must be."""
 
 
 def render_prompt(bench: Bench, name: str = "", *, symptom: str = "", max_chars: int = 0) -> str:
     """The prompt for a file, or for one class or function in it; nothing is sent anywhere.
 
     max_chars: the longest that it may be (0: no limit). The code nearest to the findings is kept, and what is left out
-    is marked. Raises NoSuchName for a name that the file has not.
+    is marked. Raises NoSuchName for a name that the file has not, NoRoom where not even the findings fit.
     """
     names = names_in(bench)
     if name and name not in names:
@@ -30,7 +36,11 @@ def render_prompt(bench: Bench, name: str = "", *, symptom: str = "", max_chars:
     findings = [f for f in bench.findings if not name or within(f, name)]
     template = _FRONT.sub("", prompt_text("attention-shapes")).lstrip("\n")
     parts = {"sizes": _sizes(findings), "findings": _findings(findings), "symptom": symptom or "none is known"}
-    room = max_chars - len(_filled(template, {**parts, "code": ""})) if max_chars else None
+    bare = len(_filled(template, {**parts, "code": ""}))
+    least = bare + _ROOM
+    if max_chars and max_chars < least:
+        raise NoRoom(f"the prompt has {bare} characters without any code; --max-chars takes {least} or more")
+    room = max_chars - bare if max_chars else None
     return _filled(template, {**parts, "code": _code(bench, name, findings, room)})
 
 

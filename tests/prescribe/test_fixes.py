@@ -14,7 +14,7 @@ from shapedoc.prescribe.candidate import proposers
 from shapedoc.prescribe.chains import chain_of
 from shapedoc.prescribe.choose import Prescribed, edited_tokens, prescribe
 from shapedoc.prescribe.diagnosis import NoSuchName, diagnose
-from shapedoc.prescribe.prompting import render_prompt
+from shapedoc.prescribe.prompting import NoRoom, render_prompt
 from shapedoc.rules import all_rules
 from tests.cli.project import Project
 
@@ -105,6 +105,14 @@ def test_a_prompt_keeps_to_its_length_and_to_the_lines_near_the_fault() -> None:
     assert len(short) <= len(whole) - 1000
     assert "  60  " in short
     assert "[...]" in short
+
+
+def test_a_prompt_that_cannot_be_so_short_says_how_long_it_must_be() -> None:
+    bench = bench_of("sd101_no_key_transpose")
+    with pytest.raises(NoRoom, match=r"without any code; --max-chars takes (\d+) or more") as problem:
+        render_prompt(bench, max_chars=100)
+    least = int(str(problem.value).rsplit(" ", 3)[1])
+    assert len(render_prompt(bench, max_chars=least)) <= least
 
 
 WRONG = "import torch\n\nx = torch.randn(2, 3, 5).transpose(1, 2)  # kept\ny = x.view(2, 15)\n"
