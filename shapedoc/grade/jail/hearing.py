@@ -130,7 +130,7 @@ class Hearing:
             case "memory":
                 return "memory", Cause("jail.system_memory")
             case "timeout":
-                return "timeout", Cause("jail.wall", {"seconds": f"{limits.wall_s:g}"})
+                return "timeout", Cause("jail.wall", {"seconds": limits.cpu_s})
         if signal_ in (signal.SIGXCPU, signal.SIGKILL):
             return "timeout", Cause("jail.processor", {"seconds": limits.cpu_s})
         if signal_ == signal.SIGSYS:
