@@ -37,6 +37,8 @@ class Checked:
         self.function = function
         self.options = options
         self.seen: dict[tuple[object, ...], list[Any]] = {}
+        # Parameters that were tensors in every call; None before the first.
+        self.tensors: frozenset[str] | None = None
         # Objects that signatures tell by their identity.
         self.alive: dict[int, weakref.ref[Any]] = {}
         self.signature = inspect.signature(function)
@@ -70,8 +72,11 @@ class Checked:
         return build(Plan(self.function, tensors, results), self.names, scope, ready=ready)
 
     def _specialise(self, args: Mapping[str, Any], out: Any) -> None:
-        """Write the wrapper for what the first call has shown: which parameters are tensors, and what is returned."""
+        """Write the wrapper for what calls have shown: which parameters are tensors, always, and what is returned."""
         tensors = frozenset(n for n, v in args.items() if _is_tensor(v))
+        if self.tensors is not None:
+            tensors &= self.tensors
+        self.tensors = tensors
         results = 0
         if self.contract.returns:
             results = len(out) if type(out) is tuple and all(_is_tensor(o) for o in out) else int(_is_tensor(out))

@@ -100,11 +100,13 @@ class Plan:
             lines.append(f"    return _slow(None, _call({self.passed}))")
             return "\n".join(lines)
         lines += [
-            f"    _key = ({self.key},)" if not self.key.endswith(",)") else f"    _key = {self.key}",
+            "    _key = _entry = None",
             "    try:",
+            f"        _key = ({self.key},)",
             "        _entry = _seen[_key]",
-            "    except (KeyError, TypeError):",
-            "        _entry = None",
+            # A signature that is new, one that has no hash, or None where every call before had a tensor.
+            "    except (KeyError, TypeError, AttributeError):",
+            "        pass",
             "    if _entry is None:",
             f"        return _slow(_key, _call({self.passed}))",
             "    _entry[0] += 1",

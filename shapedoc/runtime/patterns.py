@@ -39,7 +39,7 @@ def _append(value: Any, parts: list[object], seen: dict[object, int]) -> None:
         parts += (kind, getattr(value, "dtype", None))
         for size in shape:
             parts.append(seen.setdefault(size, len(seen)))
-    elif hasattr(value, "named_parameters"):
+    elif isinstance(getattr(value, "training", None), bool) and hasattr(value, "named_parameters"):
         _append_module(value, parts, seen)
     else:
         parts += (kind, id(value))

@@ -356,3 +356,30 @@ def test_threads_record_side_by_side_and_leave_torch_as_it_was() -> None:
         thread.join()
     assert problems == []
     assert (nn.Module.__call__, nn.Module.__init__) == before
+
+
+def test_a_parameter_that_is_a_tensor_in_one_call_may_be_none_in_the_next() -> None:
+    @shapedoc.check
+    def scaled(x: Float[Tensor, "B d"], by: Float[Tensor, "d"] | None = None) -> Float[Tensor, "B d"]:
+        return x if by is None else x * by
+
+    x, by = torch.ones(2, 3), torch.ones(3)
+    for given in (by, None, by, None):
+        assert scaled(x, given).shape == (2, 3)
+    state = scaled.__dict__["__shapedoc__"]
+    assert state.tensors == {"x"}
+    assert len(state.seen) == 2
+    with pytest.raises(shapedoc.ShapeError, match="`by`"):
+        scaled(x, torch.ones(4))
+
+
+def test_a_class_method_is_checked() -> None:
+    @shapedoc.check
+    class Model(nn.Module):
+        @classmethod
+        def rows(cls, x: Float[Tensor, "B d"], y: Float[Tensor, "B d"]) -> Float[Tensor, "B"]:
+            return (x * y).sum(dim=1)
+
+    assert Model.rows(torch.ones(2, 3), torch.ones(2, 3)).shape == (2,)
+    with pytest.raises(shapedoc.ShapeError, match="do not agree on `d`"):
+        Model.rows(torch.ones(2, 3), torch.ones(2, 1))
