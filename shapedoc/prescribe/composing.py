@@ -171,6 +171,7 @@ class Composer:
             yield "it runs where all sizes differ", []
             return
         yield from self._alone()
+        yield from self._turned()
         yield from self._moved()
         names = self.names()
         for name, old, new in zip(names, self.before["results"], self.after["results"], strict=False):
@@ -203,6 +204,27 @@ class Composer:
                     f"assert {same}",
                 ],
             )
+
+    def _turned(self) -> Iterator[tuple[str, list[str]]]:
+        for length, after in self.after["turned"].items():
+            before = self.before["turned"].get(length)
+            for index, new in enumerate(after["same"]):
+                if not new or before is None or before["same"][index]:
+                    continue
+                name = self.names()[index]
+                changed = {n: self._flipped(n, axes) for n, axes in after["inputs"].items()}
+                turned = self._flipped(name, after["outputs"][index])
+                yield (
+                    f"the inputs in reverse order along {length} give {name} in reverse order: no place is scrambled",
+                    [
+                        f"{self.targets([index], 'turned_')} = {self.called(changed)}",
+                        f"assert {_CLOSE[self.library].format(f'turned_{name}', turned)}",
+                    ],
+                )
+
+    def _flipped(self, name: str, axes: Sequence[int]) -> str:
+        places = ", ".join(map(str, axes))
+        return f"{name}.flip({places})" if self.library == "torch" else f"np.flip({name}, ({places},))"
 
     def _moved(self) -> Iterator[tuple[str, list[str]]]:
         differing = [k for k, v in self.after["moved"].items() if self.before["moved"].get(k) not in (None, v)]

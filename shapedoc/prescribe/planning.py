@@ -142,7 +142,7 @@ class _Planner:
         names = tuple(n for n in self.sizes if n not in layouts[0])
         return Plan(
             owner,
-            "" if method in ("forward", "__call__") else method,
+            method if owner and method not in ("forward", "__call__") else "",
             "" if owner else method,
             build,
             call,
@@ -227,6 +227,8 @@ class _Planner:
         if name in self.given:
             return (self.given[name],)
         left_out = [LEFT_OUT] if param.default is not None else []
+        if re.search(r"heads?$", name):
+            return ("2",)
         found = list(dict.fromkeys(self._drawn(qualified, name)))
         if _MASK.search(name.lower()):
             known = [c for c in found if "randn" not in c and "normal" not in c and "randint" not in c]
@@ -252,7 +254,8 @@ class _Planner:
     def _guessed(self, name: str) -> tuple[str, ...]:
         """Nothing is known of it: tokens, lengths or states by its name."""
         if not _IMPORTS.search(self.syntax.text):
-            return ()
+            self.sizes["d"] = None
+            return ("rng.normal(size=(T_enc, d))", "rng.normal(size=(batch_size, T_enc, d))")
         length = "T_enc" if _SECOND.search(name) else "T_dec"
         tokens = (f"torch.randint(1, 5, (batch_size, {length}))", "torch.randint(1, 5, (batch_size,))")
         if _TOKENS.search(name):
@@ -287,7 +290,7 @@ class _Planner:
         for n in lengths:
             keep = f"torch.arange({n}) < torch.tensor([[{n}], [{n} - 1], [2]])"
             kept += [keep, keep.replace("<", ">=")]
-            kept += [f"({keep})[:, None, None, :]", f"({keep})[:, None, :]", f"torch.ones({n}, {n}).tril().bool()"]
+            kept += [f"({keep})[:, None, :]", f"({keep})[:, None, None, :]", f"torch.ones({n}, {n}).tril().bool()"]
         return tuple(kept)
 
     def _drawn(self, qualified: str, name: str) -> Iterator[str]:
@@ -295,7 +298,7 @@ class _Planner:
         for axes, kind, library in sorted(set(self._seen(qualified, name)), key=lambda seen: _rough(seen[0])):
             text = ", ".join(self._axis(axis, place, name) for place, axis in enumerate(axes))
             whole = f"({text},)" if len(axes) == 1 else f"({text})"
-            if library == "numpy":
+            if library == "numpy" or not _IMPORTS.search(self.syntax.text):
                 yield f"rng.normal(size={whole})" if kind != "int" else f"rng.integers(1, 5, size={whole})"
                 continue
             if kind == "bool":
@@ -318,16 +321,21 @@ class _Planner:
 
     def _seen(self, qualified: str, name: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
         """The axes, kind and library of a parameter where an operation used it."""
-        for entry, start, stop, sizes in self.trace.entries:
-            for event in self.trace.events[start:stop] if entry else ():
+        by_itself = [entry for entry in self.trace.entries if entry[0]]
+        known = False
+        for _, start, stop, sizes in (*by_itself, *(entry for entry in self.trace.entries if not entry[0])):
+            if known and start == 0:
+                return
+            for event in self.trace.events[start:stop]:
                 if event.function != qualified or event.span.path:
                     continue
                 for operand in event.operands:
                     value = operand.value
                     if not isinstance(value, Tensor) or (operand.text != name and value.source != name):
                         continue
-                    known = shape_at(event, operand) if operand.text == name else value.shape
-                    shape = sizes.shape(known if known is not None else value.shape)
+                    there = shape_at(event, operand) if operand.text == name else value.shape
+                    shape = sizes.shape(there if there is not None else value.shape)
+                    known = True
                     if operand.text != name and value.event >= 0:
                         continue
                     kind = value.kind or ("int" if event.short == "Embedding.forward" else "")

@@ -73,6 +73,7 @@ def _by_calls(bench: Bench, answer: Prescribed, given: Mapping[str, str], reason
             seen = verdict(test, bench.path, bench.text, fix.text)
             if seen.holds:
                 return Proved(test, seen)
+            reasons.append(seen.words.removeprefix("not verified: "))
     return None
 
 

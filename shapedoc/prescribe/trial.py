@@ -157,6 +157,7 @@ class Trial:
             "shapes": {n: list(v.shape) for n, v in self.inputs.items() if self.is_tensor(v)},
             "padding": self.padding(results),
             "alone": self.alone(way, results),
+            "turned": self.turned(way, results),
             "moved": self.moved(way, results),
         }
 
@@ -212,9 +213,9 @@ class Trial:
     def same(self, one: Any, other: Any) -> bool:
         if tuple(one.shape) != tuple(other.shape):
             return False
-        if isinstance(one, self.numpy.ndarray):
+        if self.torch is None or not isinstance(one, self.torch.Tensor):
             return bool(self.numpy.allclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True))
-        return bool(self.torch.allclose(one.double(), other.double(), rtol=1e-4, atol=1e-5, equal_nan=True))  # type: ignore[union-attr]
+        return bool(self.torch.allclose(one.double(), other.double(), rtol=1e-4, atol=1e-5, equal_nan=True))
 
     def axes(self, value: Any, way: dict[str, Any]) -> list[str]:
         """The name of the size of each axis."""
@@ -245,6 +246,32 @@ class Trial:
             except BaseException:
                 same.append(False)
         return {"inputs": rows, "outputs": outs, "same": same}
+
+    def turned(self, way: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Whether inputs in reverse order along a length give results in reverse order: nothing is scrambled."""
+        found: dict[str, Any] = {}
+        for length in sorted(set(way["layout"]) - set(self.plan["batches"])):
+            where = {n: self.along(v, way, length) for n, v in self.inputs.items() if self.is_tensor(v)}
+            where = {n: axes for n, axes in where.items() if axes}
+            outs = [self.along(r, way, length) for r in results]
+            if not where or not any(outs):
+                continue
+            changed = {n: self.flipped(v, where[n]) if n in where else v for n, v in self.inputs.items()}
+            try:
+                after = self.run(changed)
+                same = [
+                    bool(a) and self.same(self.flipped(r, a), o) for r, o, a in zip(results, after, outs, strict=True)
+                ]
+            except BaseException:
+                continue
+            found[length] = {"inputs": where, "outputs": outs, "same": same}
+        return found
+
+    def along(self, value: Any, way: dict[str, Any], length: str) -> list[int]:
+        return [i for i, size in enumerate(value.shape) if size == way["layout"][length]]
+
+    def flipped(self, value: Any, axes: Sequence[int]) -> Any:
+        return self.numpy.flip(value, axes) if isinstance(value, self.numpy.ndarray) else value.flip(list(axes))
 
     def batch_axis(self, axes: Sequence[str]) -> int:
         return next((i for i, name in enumerate(axes) if name in self.plan["batches"]), -1)
