@@ -20,7 +20,7 @@ from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
 from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function
 from shapedoc.runtime.mismatch import of_arguments, of_result
-from shapedoc.runtime.patterns import pattern_of
+from shapedoc.runtime.patterns import pattern_of, shape_of
 from shapedoc.source.contracts import DimExpr, Named
 
 __all__ = ["Checked"]
@@ -236,19 +236,19 @@ def _component(out: Any, term: Term) -> Any:
 
 
 def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    return shape_of(value) is not None and hasattr(value, "dtype")
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    shape = getattr(value, "shape", None)
-    return tuple(shape) if isinstance(shape, tuple) else None
+    shape = shape_of(value)
+    return tuple(shape) if shape is not None else None
 
 
 def _shapes_of(out: Any) -> Any:
     if type(out) is tuple and all(_is_tensor(o) for o in out):
         shapes = tuple(o.shape for o in out)
         return shapes[0] if len(shapes) == 1 else shapes
-    return getattr(out, "shape", None)
+    return shape_of(out)
 
 
 def _is_jaxtyping(annotation: object) -> bool:

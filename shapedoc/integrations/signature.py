@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+from shapedoc.runtime.patterns import shape_of
+
 __all__ = ["Plan", "build", "mentions", "part", "told_by_identity"]
 
 
@@ -23,7 +25,7 @@ def part(value: Any) -> object:
         return kind, tuple([part(v) for v in value])
     if kind is dict:
         return kind, tuple([(k, part(v)) for k, v in value.items()])
-    shape = getattr(value, "shape", None)
+    shape = shape_of(value)
     if shape is not None:
         return shape, getattr(value, "dtype", None)
     training = getattr(value, "training", None)
@@ -39,7 +41,7 @@ def told_by_identity(value: Any) -> Iterator[Any]:
     elif kind is dict:
         for one in value.values():
             yield from told_by_identity(one)
-    elif value is not None and kind not in (int, bool, str, float) and getattr(value, "shape", None) is None:
+    elif value is not None and kind not in (int, bool, str, float) and shape_of(value) is None:
         yield value
 
 
@@ -104,8 +106,8 @@ class Plan:
             "    try:",
             f"        _key = ({self.key},)",
             "        _entry = _seen[_key]",
-            # A signature that is new, one that has no hash, or None where every call before had a tensor.
-            "    except (KeyError, TypeError, AttributeError):",
+            # A signature that is new, one that has no hash, or no tensor, or one without sizes, where there was one.
+            "    except (KeyError, TypeError, AttributeError, RuntimeError):",
             "        pass",
             "    if _entry is None:",
             f"        return _slow(_key, _call({self.passed}))",
@@ -124,7 +126,7 @@ class Plan:
             "    try:",
             f"        if {shapes} == _entry[2]:",
             "            return _out",
-            "    except (AttributeError, TypeError, IndexError):",
+            "    except (AttributeError, TypeError, IndexError, RuntimeError):",
             "        pass",
             f"    return _result(_out, _call({self.passed}))",
         ]

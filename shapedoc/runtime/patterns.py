@@ -6,7 +6,16 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["pattern_of"]
+__all__ = ["pattern_of", "shape_of"]
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """The sizes of a tensor or an array; None for anything else, and for tensors without sizes, such as nested ones."""
+    try:
+        shape = getattr(value, "shape", None)
+    except Exception:
+        return None
+    return shape if isinstance(shape, tuple) else None
 
 
 def pattern_of(values: Iterable[Any], modes: Iterable[object] = ()) -> tuple[object, ...]:
@@ -35,7 +44,7 @@ def _append(value: Any, parts: list[object], seen: dict[object, int]) -> None:
         parts += (kind, *value)
         for one in value.values():
             _append(one, parts, seen)
-    elif (shape := getattr(value, "shape", None)) is not None and isinstance(shape, tuple):
+    elif (shape := shape_of(value)) is not None:
         parts += (kind, getattr(value, "dtype", None))
         for size in shape:
             parts.append(seen.setdefault(size, len(seen)))

@@ -81,22 +81,28 @@ class Sites(TorchFunctionMode):
             frame = frame.f_back
         if frame is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        number = id(frame.f_code)
-        self.codes[number] = frame.f_code
-        site: list[object] = [number, frame.f_lasti, name]
-        seen = {0: 0, 1: 1}
-        _agreement(args, site, seen)
-        if kwargs:
-            _agreement(kwargs.values(), site, seen)
-            if "dim" in kwargs:
-                site.append(str(kwargs["dim"]))
-        self.found.add(tuple(site))
+        self._note(frame, name, args, kwargs)
         try:
             return func(*args, **kwargs) if kwargs else func(*args)
         except Exception as problem:
             if self.failed is not None:
                 self.failed(Failure(problem, func, args, kwargs or {}, sys._getframe(1), frame))
             raise
+
+    def _note(self, frame: FrameType, name: str, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> None:
+        number = id(frame.f_code)
+        self.codes[number] = frame.f_code
+        site: list[object] = [number, frame.f_lasti, name]
+        seen = {0: 0, 1: 1}
+        try:
+            _agreement(args, site, seen)
+            if kwargs:
+                _agreement(kwargs.values(), site, seen)
+                if "dim" in kwargs:
+                    site.append(str(kwargs["dim"]))
+        except Exception:  # A tensor that has no sizes, such as a nested one.
+            site.append("none")
+        self.found.add(tuple(site))
 
     def is_known(self) -> bool:
         """Whether every operation was one that the rules have read, with sizes that agreed as they did then."""

@@ -383,3 +383,14 @@ def test_a_class_method_is_checked() -> None:
     assert Model.rows(torch.ones(2, 3), torch.ones(2, 3)).shape == (2,)
     with pytest.raises(shapedoc.ShapeError, match="do not agree on `d`"):
         Model.rows(torch.ones(2, 3), torch.ones(2, 1))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_tensors_without_sizes_are_let_through() -> None:
+    @shapedoc.check
+    def double(x: Tensor) -> Tensor:
+        return x * 2
+
+    nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)])
+    for given in (torch.ones(2, 3), nested, nested, torch.ones(3, 3), nested):
+        assert double(given).is_nested is given.is_nested
