@@ -45,6 +45,7 @@ class _Failing(Jail):
         return super().run(source, plan, limits)
 
 
+@pytest.mark.full
 def test_a_fault_of_ours_costs_one_submission_and_is_not_kept(tmp_path: Path) -> None:
     submissions = [Submission("a", RIGHT), Submission("b", f"# unlucky\n{RIGHT}")]
     path = tmp_path / "run.jsonl"

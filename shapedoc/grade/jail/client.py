@@ -152,7 +152,8 @@ class _Server:
             }
             script = str(Path(__file__).with_name("fork_server.py"))
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-P", "-W", "ignore", script, str(theirs.fileno()), _ROOT],
+                # The last word tells whoever looks at a list of processes whose server, and children, these are.
+                [sys.executable, "-s", "-P", "-W", "ignore", script, str(theirs.fileno()), _ROOT, f"of-{os.getpid()}"],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -298,8 +298,8 @@ def _processes(user: int, before: set[int]) -> Iterator[str]:
             command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
         except OSError:
             continue
-        # Children of another checkout's tests are theirs.
-        if owner in users and not ("fork_server.py" in command and str(ROOT) not in command):
+        # Children of other runs at the same time are theirs.
+        if owner in users and not ("fork_server.py" in command and f"of-{os.getpid()}" not in command.split()):
             yield f"process {pid} ({command}) was left"
 
 

@@ -22,6 +22,7 @@ SLOW = "import time\ndef f(x):\n    time.sleep(2)\n    return x\n"
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.full
 def test_a_fork_server_that_dies_is_started_again(jail: Jail) -> None:
     outcomes: list[Outcome] = []
     before = jail.pid
