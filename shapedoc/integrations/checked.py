@@ -130,7 +130,7 @@ class Checked:
             pattern = pattern_of(bound.values(), (self._autocast(),))
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self.typed, *args, **kwargs)
-            out = self.watch.run(run, pattern, recorded=entry is not None, read=read)
+            out = self.watch.run(run, pattern, recorded=entry is not None and self.watch.has_steps, read=read)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
                 self._verify_result(_results.last, sizes, problem)

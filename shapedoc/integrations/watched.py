@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Watch", "best", "note", "tell"]
 
-# Patterns of one function that are recorded; after that every 2^k-th.
-_RECORDED = 16
+# Patterns of one function that are recorded, and calls whose signature falls due again; after that every 2^k-th.
+_RECORDED, _RECORDED_AGAIN = 16, 256
 _MOST_PATTERNS = 1024
 # The files of all checked functions: they are watched together.
 _paths: set[str] = set()
@@ -76,7 +76,7 @@ class Watch:
                 return self._plain(call)
             return call() if is_followed() else self._follow(call)
         number = self.recordings + 1
-        if not recorded and number > _RECORDED and number & (number - 1):
+        if number > (_RECORDED_AGAIN if recorded else _RECORDED) and number & (number - 1):
             self.recordings = number
             return self._plain(call)
         return self._record(call, pattern) if read is None else self._read(call, pattern, read)

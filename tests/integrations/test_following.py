@@ -191,3 +191,56 @@ def test_a_compiled_function_inside_runs_as_written_until_the_signature_is_verif
     for x in given:
         inner(x)
     assert ours == counter.frame_count > 0
+
+
+def test_a_loop_is_recorded_on_calls_that_fall_due_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "_RECORDED_AGAIN", 8)
+
+    @shapedoc.check
+    def fold(x: Tensor) -> Tensor:
+        state = x[:, 0]
+        for t in range(1, x.shape[1]):
+            state = torch.tanh(state + x[:, t])
+        return state
+
+    def call(steps: int, times: int) -> int:
+        for _ in range(times):
+            fold(torch.randn(2, steps, 4))
+        return recordings(fold)
+
+    assert call(3, 2) == 1, "the first call of all has no signature, the second is the first of it"
+    assert call(3, 1) == 2, "the second"
+    assert call(3, 2) == 3, "the fourth"
+    assert call(3, 4) == 4, "the eighth"
+    for steps in range(5, 40):
+        call(steps, 4)
+    state = fold.__dict__["__shapedoc__"].watch
+    assert state.recordings > 40
+    assert len(state.patterns) < 40
+
+
+def test_random_ways_through_a_function_do_not_record_without_end() -> None:
+    @shapedoc.check
+    def chosen(x: Tensor, mask: Tensor) -> Tensor:
+        kept = x[mask]
+        return kept.reshape(-1, 4) @ x.new_ones(4, 3)
+
+    torch.manual_seed(0)
+    for steps in range(5, 60):
+        for _ in range(3):
+            chosen(torch.randn(steps, 4), torch.rand(steps) > 0.5)
+    assert recordings(chosen) >= 2
+    count = 0
+    state = chosen.__dict__["__shapedoc__"].watch
+    inner = state._record
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal count
+        count += 1
+        return inner(*args, **kwargs)
+
+    state._record = counted
+    state.recordings = max(state.recordings, 17)
+    for steps in range(60, 100):
+        chosen(torch.randn(steps, 4), torch.rand(steps) > 0.5)
+    assert count <= 2
