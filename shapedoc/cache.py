@@ -30,11 +30,13 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds results
 
 
 class Cache:
-    """A folder of results; `folder` is made on the first write."""
+    """A folder of results, for one run; `folder` is made on the first write."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ready = False
+        # Of the files that entries were made from, as they are now: many entries name the same.
+        self._digests: dict[str, str] = {}
 
     def key(self, *parts: str) -> str:
         """Return the name of the entry that `parts` decide, together with this tool and this Python."""
@@ -48,7 +50,7 @@ class Cache:
             return None
         match entry:
             case {"key": stored, "files": dict(files), "result": result} if stored == key:
-                fresh = all(digest_of_file(Path(path)) == digest for path, digest in files.items())
+                fresh = all(self._digest(path) == digest for path, digest in files.items())
                 return result if fresh else None
             case _:
                 return None
@@ -66,6 +68,12 @@ class Cache:
             _write_whole(place, text)
         except OSError:
             return
+
+    def _digest(self, path: str) -> str:
+        digest = self._digests.get(path)
+        if digest is None:
+            digest = self._digests[path] = digest_of_file(path)
+        return digest
 
     def _place(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json"
@@ -85,10 +93,11 @@ def digest_of_text(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 
-def digest_of_file(path: Path) -> str:
+def digest_of_file(path: Path | str) -> str:
     """Return a digest of a file's bytes, or ``absent``: that a file is not there is a fact too."""
     try:
-        return hashlib.blake2b(path.read_bytes(), digest_size=20).hexdigest()
+        with open(path, "rb") as stream:
+            return hashlib.blake2b(stream.read(), digest_size=20).hexdigest()
     except OSError:
         return ABSENT
 

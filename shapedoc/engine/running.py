@@ -9,6 +9,7 @@ from functools import cache
 from os.path import realpath
 from pathlib import Path
 
+from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError, Finding, Report
 from shapedoc.core.statistics import Statistics, together
 from shapedoc.core.trace import Trace
@@ -44,11 +45,12 @@ def run(request: Request, told: Callable[[int, int], None] | None = None) -> Rep
 
     Raises RequestError when the configuration selects no rule, or when there is no file to read.
     """
-    selection = Selection(request.config, {rule.code: rule.name for rule in all_rules()})
-    tasks, errors = _tasks(request)
     folder = cache_folder(request)
+    selection = Selection(request.config, _kept_names(folder) or _names())
+    tasks, errors = _tasks(request)
     settings = settings_of(request)
     examined = examine_all(tasks, settings, folder, request.jobs, told)
+    _keep_names(folder)
     spelled = Spelling(one.path for one in examined)
     silencing = {(realpath(path), line) for one in examined for path, line in one.silencing}
     findings = _once(
@@ -64,6 +66,31 @@ def run(request: Request, told: Callable[[int, int], None] | None = None) -> Rep
         statistics=_statistics(examined, findings),
         paths=[one.path for one in examined if one.error is None],
     )
+
+
+def _names() -> dict[str, str]:
+    """The name of every rule, by its code."""
+    return {rule.code: rule.name for rule in all_rules()}
+
+
+def _kept_names(folder: Path | None) -> dict[str, str]:
+    """The same as an earlier run found it: loading the rules takes as long as looking up a hundred results."""
+    if folder is None or not folder.is_dir():
+        return {}
+    cache = Cache(folder)
+    match cache.get(cache.key(_NAMES)):
+        case {**names} if all(isinstance(name, str) for name in names.values()):
+            return {str(code): str(name) for code, name in names.items()}
+    return {}
+
+
+def _keep_names(folder: Path | None) -> None:
+    if folder is not None and folder.is_dir() and not _kept_names(folder):
+        cache = Cache(folder)
+        cache.put(cache.key(_NAMES), _names(), {})
+
+
+_NAMES = "the names of the rules"
 
 
 def cache_folder(request: Request) -> Path | None:

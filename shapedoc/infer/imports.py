@@ -127,7 +127,7 @@ class FileLoader:
         if isinstance(source, FileError) or len(source.text) > _MAX_BYTES:
             return None
         module = self.loaded[path] = LocalModule(path)
-        m.trace.inputs[path] = digest_of_file(Path(path))
+        m.trace.inputs[path] = digest_of_file(path)
         try:
             tree = lowered(source.text)
         except SourceError:
