@@ -23,7 +23,7 @@ def replaced(cls: Class, attributes: dict[str, Value], method: Function, built: 
     for member in _methods(cls):
         if id(member.node) not in built and isinstance(member.node, ir.FunctionDef):
             names = own if member.node is method.node else others
-            names.update(_assigned(member.node.body, member.node.params[0].name if member.node.params else ""))
+            names.update(_assigned_by(member, member.node))
     found = [n for n in others if isinstance(attributes.get(n), Tensor | NoneValue | Seq | DictValue | Bool)]
     return sorted({*found, *(n for n in own if isinstance(attributes.get(n), NoneValue))})
 
@@ -33,6 +33,13 @@ def _methods(cls: Class) -> Iterator[Function]:
         for member in owner.members.values():
             if isinstance(member, Function) and member.role != "static":
                 yield member
+
+
+def _assigned_by(method: Function, node: ir.FunctionDef) -> frozenset[str]:
+    """The names of the attributes that a method assigns to its receiver, found once."""
+    if method.assigned is None:
+        method.assigned = frozenset(_assigned(node.body, node.params[0].name if node.params else ""))
+    return method.assigned
 
 
 def _assigned(body: Sequence[ir.Stmt], receiver: str) -> Iterator[str]:

@@ -30,7 +30,8 @@ __all__ = [
 class Function(Opaque):
     """A function of the author's: its node, the variables it closes over, and the class it was defined in.
 
-    role: "static", "class" or "property" for a method that is one.
+    role: "static", "class" or "property" for a method that is one. assigned: the attributes that a method assigns to
+    its receiver, once that has been asked.
     """
 
     node: ir.FunctionDef | ir.Lambda
@@ -39,6 +40,7 @@ class Function(Opaque):
     defaults: dict[str, Value] = field(default_factory=dict)
     module: LocalModule | None = None
     role: str = ""
+    assigned: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
