@@ -21,6 +21,7 @@ class Candidate:
     refused: why it is no fix although it may run; such a candidate is only ever told of. kin: two candidates of one kin
     that make the same shapes do the same. known: how much speaks for it besides, for those with equal costs. exact: it
     makes just the shape that the finding expects, so that what is forgotten elsewhere is what the fault had taught.
+    aside: what it costs that its edits do not stand on the fault.
     """
 
     edits: tuple[Edit, ...]
@@ -29,6 +30,7 @@ class Candidate:
     kin: str = ""
     known: int = 0
     exact: bool = False
+    aside: int = 0
 
 
 Proposer = Callable[[Bench, Finding], Iterable[Candidate]]

@@ -171,4 +171,5 @@ def edited_tokens(before: str, after: str) -> int:
 
 
 def _cost(bench: Bench, candidate: Candidate) -> int:
-    return sum(edited_tokens(bench.syntax.source(edit.span), edit.text) for edit in candidate.edits)
+    tokens = sum(edited_tokens(bench.syntax.source(edit.span), edit.text) for edit in candidate.edits)
+    return tokens + candidate.aside

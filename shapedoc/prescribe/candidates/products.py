@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -19,9 +20,22 @@ _PRODUCTS = ("matmul", "bmm", "mm", "mv", "dot", "linear")
 _TURNS = ("t", "transpose", "swapaxes", "permute", "mT")
 
 
+_ASIDE = 30
+
+
 @proposes("SD101", "SD109")
 def turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     """The last two axes of one operand exchanged, or left as they are."""
+    yield from (_priced(finding, candidate) for candidate in _turned(bench, finding))
+
+
+def _priced(finding: Finding, candidate: Candidate) -> Candidate:
+    """A candidate that leaves the fault and mends the product that shows it comes last."""
+    aside = any(not finding.span.covers(edit.span.line) for edit in candidate.edits)
+    return replace(candidate, aside=_ASIDE) if aside else candidate
+
+
+def _turned(bench: Bench, finding: Finding) -> Iterator[Candidate]:
     operands = operands_of(bench, finding)
     if operands is None:
         return
@@ -70,7 +84,10 @@ def exchanged(bench: Bench, finding: Finding) -> Iterator[Candidate]:
             syntax.replace(places[0], syntax.source(places[1])),
             syntax.replace(places[1], syntax.written(left) + turn),
         )
-        yield Candidate(one, f"multiply the other way round: `{syntax.plain(right)} @ {syntax.written(left)}{turn}`")
+        yield _priced(
+            finding,
+            Candidate(one, f"multiply the other way round: `{syntax.plain(right)} @ {syntax.written(left)}{turn}`"),
+        )
 
 
 def operands_of(bench: Bench, finding: Finding) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
