@@ -7,8 +7,9 @@ of this very call. Nothing is executed for that, and what the call computes is l
 from __future__ import annotations
 
 import keyword
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
@@ -17,10 +18,13 @@ from typing import Any
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.runtime.places import source_file
+from shapedoc.source import ir
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["is_numpy_call", "read_call"]
+__all__ = ["is_numpy_call", "read_call", "read_functions"]
 
+# A longer file would take more than a second, in the middle of a program.
+_MOST_LINES = 4000
 _DRAWN = {"b": "numpy.random.normal(size={0}) > 0", "i": "numpy.random.randint(0, 2, size={0})"}
 
 
@@ -50,15 +54,32 @@ def read_call(function: Callable[..., Any], values: Mapping[str, Any]) -> list[F
     return parse_suppressions(source.module.comments).split(told, source.module)[0]
 
 
+def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding]:
+    """What the linter finds in these functions of a file, suppressions honoured; nothing where it cannot be read."""
+    source = source_file(path)
+    if source is None or skips_file(source.module.comments):
+        return []
+    every = [p.node.span for p in source.by_span.values() if isinstance(p.node, ir.FunctionDef)]
+    found = []
+    for finding in _studied(source.path, source.text)[1]:
+        around = [span for span in every if span[0] <= finding.span.line <= span[2]]
+        if around and max(around) in definitions:
+            found.append(finding)
+    return parse_suppressions(source.module.comments).split(found, source.module)[0]
+
+
 @lru_cache(maxsize=64)
 def _studied(path: str, text: str) -> tuple[Trace, list[Finding]]:
     from shapedoc.engine.analysis import study
     from shapedoc.engine.request import Settings
-    from shapedoc.source.parse import SourceError
 
+    if text.count("\n") > _MOST_LINES:
+        return Trace(path, text), []
     try:
         studied = study(path, text, Settings())
-    except SourceError:
+    except Exception:  # A file that does not parse, or a fault of the reader, which is not the program's.
+        if os.environ.get("SHAPEDOC_DEBUG"):
+            raise
         return Trace(path, text), []
     return studied.trace, [f for f in studied.findings if f.path == path]
 

@@ -12,6 +12,7 @@ from shapedoc.runtime.active import is_followed, is_recording
 
 if TYPE_CHECKING:
     from shapedoc.runtime.recording import Recording
+    from shapedoc.source.ir import Span4
 
 __all__ = ["Options", "Watch", "best", "note", "tell"]
 
@@ -45,6 +46,7 @@ class Watch:
         self.options = options
         self.has_steps = False
         self.again = False
+        self.was_read = False
         self.patterns: set[Hashable] = set()
         self.recordings = 0
         if path and not path.startswith("<"):
@@ -160,12 +162,29 @@ class Watch:
                 recording.recorder.activations.bottom = None
             if recording is not None and recording.error is None:
                 self.has_steps = self.has_steps or any(e.loops for e in recording.trace.events)
-                tell(recording.findings(), self.options)
+                tell(self._found(recording), self.options)
         self.again = False
         self.recordings += 1
         self._learn(pattern)
         sites.judged()
         return out
+
+    def _found(self, recording: Recording) -> list[Finding]:
+        """What the recording shows; the first time also what the linter reads in the functions that ran.
+
+        A recording begins with the call: what the constructor built before it, a mask or a layer, is read.
+        """
+        if self.was_read:
+            return recording.findings()
+        self.was_read = True
+        from shapedoc.integrations.reading import read_functions
+        from shapedoc.runtime.combine import combined, executed
+
+        places: dict[str, set[Span4]] = {}
+        for path, span in recording.recorder.activations.definitions:
+            places.setdefault(path, set()).add(span)
+        read = [f for path, spans in places.items() for f in read_functions(path, spans)]
+        return combined(recording.findings(), read, executed(recording), None, recording.handled)
 
 
 def best(recording: Recording) -> Finding | None:

@@ -70,6 +70,8 @@ class Activations:
         self.events = 0
         # The watched files and functions that have run.
         self.executed: set[tuple[str, str]] = set()
+        # The same, as paths and where the definitions stand: two functions of a file may have one name.
+        self.definitions: set[tuple[str, ir.Span4]] = set()
         self._exhausted: tuple[FrameType, int, int] | None = None
         self._count = 0
         self._loops = 0
@@ -133,6 +135,8 @@ class Activations:
                 span = Span(*activation.place.definition.header, self.path(activation))
             activation.call = Call(span, activation.function, activation.id)
         self.executed.add((source.path, activation.function))
+        if activation.place is not None and activation.place.definition is not None:
+            self.definitions.add((source.path, activation.place.definition.span))
         self.entered(activation)
         return True
 

@@ -244,3 +244,33 @@ def test_random_ways_through_a_function_do_not_record_without_end() -> None:
     for steps in range(60, 100):
         chosen(torch.randn(steps, 4), torch.rand(steps) > 0.5)
     assert count <= 2
+
+
+def test_what_was_built_before_the_call_is_read_for_functions_that_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "built_before.py").write_text(
+        "import torch\nfrom torch import nn\n\n\n"
+        "class Attention(nn.Module):\n"
+        "    def __init__(self, d, T):\n"
+        "        super().__init__()\n"
+        "        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)\n"
+        "        self.register_buffer('hidden', torch.tril(torch.ones(T, T)).bool())\n\n"
+        "    def forward(self, x):\n"
+        "        B, T, d = x.shape\n"
+        "        scores = self.q(x) @ self.k(x).transpose(-2, -1) / d**0.5\n"
+        "        scores = scores.masked_fill(self.hidden[:T, :T], float('-inf'))\n"
+        "        return torch.softmax(scores, dim=-1) @ x\n\n\n"
+        "def never(q, k):\n"
+        '    """q: (B, T_dec, d), k: (B, T_enc, d)"""\n'
+        "    return torch.softmax(q @ k.transpose(1, 2), dim=1) @ k\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with shapedoc.install_import_hook("built_before"):
+        module = importlib.import_module("built_before")
+    model = module.Attention(8, 16)
+    with pytest.warns(shapedoc.ShapeWarning) as told:
+        model(torch.randn(2, 5, 8))
+    codes = {str(w.message).partition("[")[2][:5] for w in told if issubclass(w.category, shapedoc.ShapeWarning)}
+    assert "SD501" in codes or "SD502" in codes, "the mask hides the past"
+    assert "SD401" not in codes, "that function did not run"
