@@ -20,7 +20,6 @@ def check(trace: Trace) -> Iterator[Finding]:
             path=unread.span.path or trace.path,
             span=unread.span,
             message=f"this shape cannot be read: {unread.reason}",
-            actual=unread.text,
             why="it stands where a shape is stated, so that it looks as if it were checked, and nothing reads it",
             help="write it as jaxtyping or `# shapedoc:` has it: names and numbers, `*` before several axes",
         )

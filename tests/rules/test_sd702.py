@@ -67,7 +67,7 @@ warning[SD702] unreadable-shape: this shape cannot be read: no list of sizes in 
  --> model.py:9:5
   |
 9 |     # shapedoc: out (n, t, s  # <- SD702
-  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ is shapedoc: out (n, t, s  # <- SD702
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = why: it stands where a shape is stated, so that it looks as if it were checked, and nothing reads it
   = help: write it as jaxtyping or `# shapedoc:` has it: names and numbers, `*` before several axes
   = more: shapedoc explain SD702
