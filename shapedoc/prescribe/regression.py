@@ -228,7 +228,8 @@ def value_test(bench: Bench, answer: Prescribed, composer: Composer) -> str | No
     head = head.replace("from importlib.util import find_spec\n", "")
     if "nn." in example:
         head = head.replace("import torch\n", "import torch\nfrom torch import nn\n", 1)
-    quoted = f'def example():\n    """Call {composer.subject} with sizes that differ where the code lets them."""\n{example}\n'
+    told = f"Call {composer.subject} with sizes that differ where the code lets them."
+    quoted = f'def example():\n    """{told}"""\n{example}\n'
     return head + quoted + _HELPERS + body
 
 
