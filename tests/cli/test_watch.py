@@ -41,11 +41,22 @@ class _Watch:
         return self._process.wait(timeout=_PATIENCE_S)
 
 
+def _heed_interrupts() -> None:
+    """What is started in the background of a shell ignores interrupts, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def _watching(project: Project, *arguments: str) -> Iterator[_Watch]:
     command = [sys.executable, "-m", "shapedoc", "lint", "--watch", "--output-format", "concise", *arguments]
     with subprocess.Popen(
-        command, cwd=project.folder, env={**os.environ}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=project.folder,
+        env={**os.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=_heed_interrupts,
     ) as process:
         try:
             yield _Watch(process)
