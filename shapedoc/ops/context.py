@@ -14,6 +14,9 @@ from shapedoc.core.verdict import Lost
 
 __all__ = ["Broken", "OpContext"]
 
+# A tensor has no more axes than this, in PyTorch as in NumPy.
+MOST_AXES = 64
+
 
 class Broken(Exception):
     """Raised by `OpContext.fail`: the call cannot work, and nothing is known of what it would have given."""
@@ -145,12 +148,18 @@ class OpContext:
         if missing > 0:
             if len(shape.prefix) > 1 or (shape.prefix and count > 1):
                 self.lost("rank unknown")
+            self._few(count)
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
             self.sizes.bind_run(run, (*run.without(missing), *new))
             shape = self.shape(tensor)
         return shape.suffix[len(shape.suffix) - count :]
+
+    def _few(self, count: int) -> None:
+        """Lost where there cannot be so many axes: what is asked for is no place of a tensor."""
+        if count > MOST_AXES:
+            self.lost("more axes than a tensor can have")
 
     def leading(self, tensor: Tensor) -> tuple[tuple[Axis | Run, ...], Axis | None]:
         """What stands before the last axis, and the last axis; None for one that cannot be told from those before.
@@ -183,6 +192,7 @@ class OpContext:
         if missing > 0:
             if len(shape.suffix) > 1 or (shape.suffix and count > 1):
                 self.lost("rank unknown")
+            self._few(count)
             run = shape.items[shape.run]
             assert isinstance(run, Run)
             new = tuple(Axis(self.sizes.fresh(line=self.line)) for _ in range(missing))
