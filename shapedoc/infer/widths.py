@@ -38,6 +38,8 @@ def learn_from_width(m: Machine, layer: Layer, args: Sequence[Arg]) -> None:
         for shape in shapes:
             _settle(m, shape, rank)
         known = [m.sizes.shape(p.shape) for p in parts]
+        if any(s.rank != rank for s in known):
+            return  # two parts have the same unknown axes, and not as many known ones: the join does not fit
         for column in zip(*(s.axes[:-1] for s in known), strict=True):
             for axis in column[1:]:
                 m.sizes.meet(column[0].dim, axis.dim)
