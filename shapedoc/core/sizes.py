@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shapedoc.core.agreement import agreed, same_run
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, restored
@@ -65,10 +66,10 @@ class Sizes:
         first._shared = self._shared = True
         for o in others[1:]:
             if o.bindings is not self.bindings:
-                self.bindings = _agreed(self.bindings, o.bindings)
+                self.bindings = agreed(self.bindings, o.bindings)
             if o.runs is not self.runs:
                 theirs = o.runs
-                self.runs = {r: v for r, v in self.runs.items() if _same_run(theirs.get(r), v)}
+                self.runs = {r: v for r, v in self.runs.items() if same_run(theirs.get(r), v)}
             self._apart.merge(o._apart)
             if o._links is not self._links:
                 links = o._links
@@ -396,18 +397,3 @@ class Sizes:
 
 
 _NO_LINKS: frozenset[tuple[Run, int]] = frozenset()
-
-
-def _agreed(ours: dict[Sym, Dim], theirs: dict[Sym, Dim]) -> dict[Sym, Dim]:
-    """The bindings that two branches share."""
-    return {s: d for s, d in ours.items() if (o := theirs.get(s)) is d or o == d}
-
-
-def _same_run(a: tuple[Axis | Run, ...] | None, b: tuple[Axis | Run, ...]) -> bool:
-    if a is b:
-        return True
-    if a is None or len(a) != len(b):
-        return False
-    return all(
-        x is y or (isinstance(x, Axis) and isinstance(y, Axis) and x.dim == y.dim) for x, y in zip(a, b, strict=True)
-    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
+from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.rules.blame import clearest, faulty_call, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import made_before
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+from shapedoc.rules.written import call_with_axis
 
 __all__ = ["RULE"]
 
@@ -31,7 +31,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
     operand = event.operand(problem.operands[0]) if problem.operands else None
     text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
     place = next((event.operand(n) for n in _PLACES if event.operand(n) is not None), None)
-    call = _passed(trace, event, problem, place) or faulty_call(trace, event, _KINDS)
+    call = call_with_axis(trace, event, problem, place) or faulty_call(trace, event, _KINDS)
     span = place.span if place is not None and place.name != "index" else None
     name = event.short.removesuffix(".forward")
     title, why, help_ = _words(event, problem, name, text)
@@ -52,19 +52,6 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
         why=why,
         help=help_,
     )
-
-
-def _passed(trace: Trace, event: Event, problem: Problem, place: Operand | None) -> Call | None:
-    """The call that the number of the axis is written in, where the operation only hands on its parameter."""
-    call = event.calls[-1] if event.calls else None
-    number = problem.detail.get("axis", "")
-    if call is None or not call.span.line or call.span.path or place is None or place.span is None or event.span.path:
-        return None
-    name = trace.source(place.span)
-    if not name.isidentifier() or not number.lstrip("-").isdigit():
-        return None
-    written = rf"\b{name}\s*=\s*{number}\s*[,)]|[(,]\s*{number}\s*[,)]"
-    return call if re.search(written, trace.source(call.span)) else None
 
 
 def _words(event: Event, problem: Problem, name: str, text: str) -> tuple[str, str, str]:

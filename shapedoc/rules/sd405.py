@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label, Span
-from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import NoneValue
-from shapedoc.rules.claims import scope_text
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
@@ -21,6 +18,7 @@ from shapedoc.rules.scaled_dot import is_scaled_dot_product
 from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
+from shapedoc.rules.written import assigned_on_line, is_left_at_one, place_of_scale
 
 __all__ = ["RULE"]
 
@@ -71,33 +69,6 @@ def _in_numbers(trace: Trace, scaled: Scaled, coefficient: float, width: int, ev
         yield from _twice(trace, scaled, str(width), event)
 
 
-def _place(trace: Trace, factor: Factor) -> Span:
-    """Where a scale is worked out: the assignment of the name that is multiplied with, or the number itself."""
-    operand = factor.operand
-    if operand is None or operand.span is None or operand.span.path:
-        return factor.event.span
-    text = trace.source(operand.span)
-    if not re.fullmatch(r"(self\.)?\w+", text) or text.isdigit():
-        return operand.span
-    found: Span | None = None
-    pattern = re.compile(rf"^(\s*){re.escape(text)}\s*(?::[^=]+)?=\s*(?!=)(\S.*?)\s*(?:#.*)?$")
-    lines = trace.text.splitlines()
-    for number, line in enumerate(lines, 1):
-        match = pattern.match(line)
-        if match and (text.startswith("self.") or number < operand.span.line):
-            if number > operand.span.line and found is not None:
-                break
-            found = Span(number, match.start(2), number, match.end(2))
-    return found or operand.span
-
-
-def _assigned(trace: Trace, event: Event) -> str:
-    """The name that the line of a product gives to what it makes of it."""
-    lines = split_lines(trace.text) if not event.span.path else []
-    found = re.match(r"\s*(\w+)\s*=(?!=)", lines[event.span.line - 1]) if event.span.line <= len(lines) else None
-    return found[1] if found is not None else ""
-
-
 def _report(
     trace: Trace,
     scaled: Scaled,
@@ -120,7 +91,7 @@ def _report(
         name=RULE.name,
         severity=severity,
         message=message,
-        tensor=event.target or _assigned(trace, event) or trace.source(event.span),
+        tensor=event.target or assigned_on_line(trace, event) or trace.source(event.span),
         expected=expected,
         labels=labels + call_labels(event),
         why=why,
@@ -149,7 +120,7 @@ def _other_size(trace: Trace, scaled: Scaled, size: Dim, width: Dim, event: Even
     yield _report(
         trace,
         scaled,
-        _place(trace, factor),
+        place_of_scale(trace, factor),
         f"scores are scaled by the root of `{ours}`, but the product sums over `{right}`",
         severity=severity,
         labels=label(scaled.product.event.span, f"this product sums over `{right}`")
@@ -165,7 +136,7 @@ def _inverted(trace: Trace, scaled: Scaled, size: str, event: Event) -> Finding:
     factor = next(f for f in scaled.factors if f.coefficient != 1.0 or (f.number is not None and f.number.powers))
     done, sign = ("divided", "*") if factor.sign < 0 else ("multiplied", "/")
     number = text_of(trace, factor.operand)
-    place = _place(trace, factor)
+    place = place_of_scale(trace, factor)
     return _report(
         trace,
         scaled,
@@ -211,11 +182,11 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
     assert sizes is not None
     size, event = sizes.show(width), scaled.product.event
     one = next((f for f in scaled.factors if f.operand is not None), None)
-    default = one if one is not None and _is_default(trace, one) else None
+    default = one if one is not None and is_left_at_one(trace, one) else None
     if default is not None:
         place = default.event.calls[-1].span
     else:
-        place = _place(trace, one) if one is not None else event.span
+        place = place_of_scale(trace, one) if one is not None else event.span
     given = f"{text_of(trace, one.operand)} is 1" if one is not None else ""
     root = f"1 / math.sqrt({size})" if "?" not in size else "1 / math.sqrt(d_head)"
     yield _report(
@@ -234,16 +205,6 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
         else f"pass `{text_of(trace, default.operand)}={root}`",
         expected=root,
     )
-
-
-def _is_default(trace: Trace, factor: Factor) -> bool:
-    """Whether a factor is a parameter of the function it stands in, which its caller leaves at 1."""
-    span = factor.operand.span if factor.operand is not None else None
-    if span is None or span.path or not factor.event.calls or not factor.event.calls[-1].span.line:
-        return False
-    text = trace.source(span)
-    head = re.compile(rf"\b{re.escape(text)}\s*(:[^=,)]+)?=\s*1(\.0*)?\s*[,)]")
-    return text.isidentifier() and head.search(scope_text(trace, factor.event.function)) is not None
 
 
 def _fused(trace: Trace, g: Graph, event: Event) -> Iterator[Finding]:
