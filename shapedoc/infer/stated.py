@@ -47,9 +47,9 @@ class Statements:
             return
         for name, shapes in self.contracts.params(function.node).items():
             value = frame.variables.get(name)
-            if value is None or not shapes or not shapes[0].sure:
+            shape = next((s for s in shapes if s.sure), None)
+            if value is None or shape is None:
                 continue
-            shape = shapes[0]
             if isinstance(value, Symbolic) and not value.size and shape.index is None:
                 value = value.as_tensor()
             self._meet(m, value, shape, name, parameter=True)

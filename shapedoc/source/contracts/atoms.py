@@ -20,8 +20,11 @@ _CLOSING = {"[": "]", "(": ")"}
 _TIMES = re.compile(r"\s+[xX]\s+|\s*\u00d7\s*")
 _WORD = r"(?:\d+(?![\w.])|\#?[A-Za-z_][\w.]*(?<!\.)'*|\d+[A-Za-z_]\w*|\([^()\[\]]+\))"
 _NOUN = r"(?:\s(?:size|len|length|dim|dims|heads|layers|steps|tokens)\b(?!\s*[:=]))?"
-_ELEMENT = rf"{_WORD}{_NOUN}(?:\s?[*/]\s?{_WORD}{_NOUN})*"
-_CHAIN = re.compile(rf"(?<![\w.*/+\])]){_ELEMENT}(?:(?:\s+[xX]\s+|\s*\u00d7\s*){_ELEMENT})+(?![\w(\[])")
+_VALUE = r"(?:\s?\(\s*=[^()]*\))?"
+_ELEMENT = rf"{_WORD}{_NOUN}(?:\s?[*/]\s?{_WORD}{_NOUN})*{_VALUE}"
+_CHAIN = re.compile(
+    rf"(?<![\w.*/+\])]){_ELEMENT}(?:(?:\s+[xX]\s+|\s*\u00d7\s*){_ELEMENT})+(?![\w(\[]|\s+[xX]\s|\s*\u00d7)"
+)
 _TIGHT = re.compile(r"(?<![\w.])(?:\d+|[A-Z][A-Z0-9]?)(?:x(?:\d+|[A-Z][A-Z0-9]?))+(?![\w.])")
 _TYPE_BEFORE = re.compile(r"(?:^|[^\w])(?:[\w.]*Tensor|ndarray|np\.array|array)$")
 _AFTER_FORMULA = re.compile(r"\s*(?:[+*/^%<>]|==?(?!>)|-\s*\d|-(?=\w)|@)")
@@ -167,8 +170,17 @@ def _chains(text: str, pattern: re.Pattern[str], atoms: list[Atom]) -> None:
         pieces[0] = text[start : match.start()] + pieces[0]
         dims = [parse_dim(p) for p in pieces]
         good = tuple(d for d in dims if d is not None)
-        if len(good) == len(dims) and not all(isinstance(d, Number) for d in good) and len(good) <= 6:
+        if len(good) < len(dims):
+            continue
+        good = tuple(part for dim in good for part in _apart(dim))
+        if not all(isinstance(d, Number) for d in good) and len(good) <= 6:
             atoms.append(Atom(start, end, good, (), True, False, False))
+
+
+def _apart(dim: DimExpr) -> tuple[DimExpr, ...]:
+    """``B x T * 1``: nobody multiplies by one, so the star is another sign between axes."""
+    one = isinstance(dim, Product) and any(isinstance(f, Number) and f.value == 1 for f in dim.factors)
+    return dim.factors if isinstance(dim, Product) and one else (dim,)
 
 
 def _words_before(text: str, start: int) -> int:

@@ -285,7 +285,8 @@ class Binder:
         if isinstance(source, str):
             function = anchor.function
             if function is not None:
-                self._param(function, name, shape)
+                certain = shape.sure and self.layout.always(anchor, name)
+                self._param(function, name, replace(shape, sure=certain))
             return True
         slot, certain = source
         if not certain:

@@ -11,6 +11,7 @@ from shapedoc.source.ir import (
     Attribute,
     AugAssign,
     ClassDef,
+    Compare,
     Expr,
     ExprStmt,
     For,
@@ -147,6 +148,15 @@ class Layout:
             return name
         return None
 
+    def always(self, anchor: Slot, name: str) -> bool:
+        """Whether a statement runs in every call of its function, or in every one that is given the parameter."""
+        slot = anchor.parent
+        while slot is not None and not isinstance(slot.stmt, FunctionDef):
+            if isinstance(slot.stmt, If) and not _asks_for(slot.stmt.test, name):
+                return False
+            slot = slot.parent
+        return True
+
     def assigns(self, function: FunctionDef | None, name: str) -> bool:
         """Whether a function assigns `name` at all."""
         return (id(function), name) in self._assigned
@@ -204,6 +214,11 @@ def dotted(node: Expr | None) -> str:
         return ""
     parts.append(node.id)
     return ".".join(reversed(parts))
+
+
+def _asks_for(test: Expr, name: str) -> bool:
+    """Whether a test asks no more than whether a parameter was given: ``mask is not None``."""
+    return dotted(test.left if isinstance(test, Compare) and test.ops == ["is not"] else test) == name
 
 
 def _holds(parent: Slot | None, line: int) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from shapedoc.source.contracts.binding import GENERIC_IN, Binder
 from shapedoc.source.contracts.layout import Slot, target_names
-from shapedoc.source.contracts.places import is_no_tensor
+from shapedoc.source.contracts.places import is_no_tensor, is_reshaped
 from shapedoc.source.contracts.stated import Bound, StatedShape
 from shapedoc.source.ir import Assign, ClassDef, Comment, For, FunctionDef, If, Stmt, With
 
@@ -23,6 +23,12 @@ def _sets(stmt: Stmt, name: str) -> bool:
         return True
     blocks = (stmt.body, stmt.orelse) if isinstance(stmt, If) else (stmt.body,) if isinstance(stmt, For | With) else ()
     return any(_sets(inner, name) for block in blocks for inner in block)
+
+
+def _opens(anchor: Slot, shapes: list[StatedShape]) -> bool:
+    """Whether a comment at the beginning of a function is a list of its parameters."""
+    params = {p.name for p in anchor.function.params} if anchor.function is not None else set()
+    return len({s.name for s in shapes}) > 1 and all(s.name in params for s in shapes)
 
 
 class OwnLines:
@@ -50,8 +56,11 @@ class OwnLines:
         gap_below = below.line - last - 1 if below is not None else 1
         bound = False
         unnamed: list[StatedShape] = []
+        opening = above is None and _opens(anchor, shapes)
         for shape in shapes:
-            if shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
+            if opening:
+                bound |= self.binder.by_name(anchor, line, shape)
+            elif shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
                 bound = True
             elif shape.form != "explicit":
                 generic_in = (shape.name or "").lower() in GENERIC_IN
@@ -80,6 +89,8 @@ class OwnLines:
         earlier = self.layout.source(anchor, line, name)
         if earlier is None and following is None:
             return False
+        if below is not None and gap_below == 0 and gap_above > 0 and is_reshaped(below.stmt, name):
+            shape = replace(shape, sure=False)  # it may be said of a part of the statement below
         if earlier is not None and following is not None and following is below:
             style = self._style(anchor)
             if (gap_below == 0 and gap_above > 0) or (gap_below == gap_above and style < 0):

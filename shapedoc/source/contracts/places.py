@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 
+from shapedoc.source.contracts.layout import target_names
 from shapedoc.source.ir import (
     Assign,
     Attribute,
@@ -26,8 +28,20 @@ from shapedoc.source.ir import (
     Subscript,
 )
 
-__all__ = ["ends_on", "input_name", "is_no_tensor", "kept_value", "parameter_on", "printed_shape_of", "returned"]
+__all__ = [
+    "ends_on",
+    "input_name",
+    "is_no_tensor",
+    "is_reshaped",
+    "kept_value",
+    "parameter_on",
+    "printed_shape_of",
+    "returned",
+]
 
+_LAYOUTS = frozenset(
+    ("unsqueeze", "squeeze", "view", "reshape", "transpose", "permute", "expand", "repeat", "flatten", "unflatten")
+)
 _NUMBERS = frozenset(("len", "int", "float", "range", "str", "max", "min", "tuple", "list", "dict", "isinstance"))
 
 
@@ -123,6 +137,45 @@ def ends_on(stmt: Stmt, line: int) -> Expr | None:
     """
     best: Expr | None = None
     calls: dict[int, Call] = {}
+    for node in _inside(stmt):
+        if node.span[0] > line:
+            continue
+        if isinstance(node, Call):
+            calls[id(node.func)] = node
+        if node.span[2] == line and (best is None or _beyond(node, best)):
+            best = node
+    return best if best is None else calls.get(id(best), best)
+
+
+def _beyond(node: Expr, best: Expr) -> bool:
+    if node.span[3] != best.span[3]:
+        return node.span[3] > best.span[3]
+    return node.span[:2] < best.span[:2]
+
+
+def is_reshaped(stmt: Stmt, name: str) -> bool:
+    """Whether a statement uses ``name.unsqueeze(1)`` or ``owner.name[0]``: a comment may be about that, or its part."""
+    if name in target_names(stmt):
+        return any(isinstance(n, Subscript) and _attribute_in(n.value) == name for n in _inside(stmt))
+    return any(
+        isinstance(n, Call)
+        and isinstance(n.func, Attribute)
+        and n.func.attr in _LAYOUTS
+        and isinstance(n.func.value, Name)
+        and n.func.value.id == name
+        for n in _inside(stmt)
+    )
+
+
+def _attribute_in(node: Expr) -> str:
+    """The attribute of another object that a chain of calls begins with: ``w`` of ``layer.w.cpu().numpy()``."""
+    while isinstance(node, Call) and isinstance(node.func, Attribute):
+        node = node.func.value
+    return node.attr if isinstance(node, Attribute) else ""
+
+
+def _inside(stmt: Stmt) -> Iterator[Expr]:
+    """Every expression in a statement."""
     pending: list[object] = [getattr(stmt, f.name) for f in fields(stmt) if f.name != "span"]
     while pending:
         node = pending.pop()
@@ -133,17 +186,5 @@ def ends_on(stmt: Stmt, line: int) -> Expr | None:
         elif isinstance(node, Param):
             pending.append(node.default)
         elif isinstance(node, Expr):
-            if node.span[0] > line:
-                continue
-            if isinstance(node, Call):
-                calls[id(node.func)] = node
-            if node.span[2] == line and (best is None or _beyond(node, best)):
-                best = node
+            yield node
             pending.extend(getattr(node, f.name) for f in fields(node) if f.name != "span")
-    return best if best is None else calls.get(id(best), best)
-
-
-def _beyond(node: Expr, best: Expr) -> bool:
-    if node.span[3] != best.span[3]:
-        return node.span[3] > best.span[3]
-    return node.span[:2] < best.span[:2]

@@ -293,6 +293,51 @@ def test_a_branch_keeps_its_own_comment_from_the_value_before_it() -> None:
     assert bound(text) == ["2 after y ~(B, T, d)", "3 after y (B, d)"]
 
 
+def test_what_is_said_of_a_parameter_in_one_branch_is_not_sure() -> None:
+    text = """
+    def count(frames, lengths=None, mask=None):
+        if lengths is not None:
+            # frames: (B, T, d)
+            n = frames.size(0)
+        if mask is not None:
+            # mask: (B, T)
+            frames = frames * mask
+        return frames
+    """
+    assert bound(text) == ["1 param frames ~(B, T, d)", "1 param mask (B, T)"]
+
+
+def test_a_list_of_parameters_at_the_beginning_is_of_them_even_where_one_is_replaced_below() -> None:
+    text = """
+    def forward(self, state, memory):
+        # state (layers, B, d); memory (T, B, d)
+        state = state.transpose(0, 1)
+        return state, memory
+    """
+    assert bound(text) == ["1 param state (layers, B, d)", "1 param memory (T, B, d)"]
+
+
+def test_above_a_step_that_lays_the_value_out_it_may_be_said_of_a_part_of_the_step() -> None:
+    text = """
+    def score(self, queries, keys):
+        keys = self.w(keys)
+
+        # keys: (B, 1, S, d)
+        total = torch.tanh(queries + keys.unsqueeze(1))
+        return total
+    """
+    assert bound(text) == ["2 after keys ~(B, 1, S, d)"]
+    text = """
+    def show(layer):
+        n = 1
+
+        # weights shape (B, H, T, T), the first example is drawn
+        weights = layer.weights.cpu().numpy()[0]
+        return weights
+    """
+    assert bound(text) == ["5 after weights ~(B, H, T, T)"]
+
+
 def test_a_loop_variable_in_every_round() -> None:
     text = """
     for x_t in xs:  # x_t: (B, d)

@@ -100,6 +100,9 @@ ACCEPTED = {
     "B \u00d7 T \u00d7 D": "(B, T, D)",
     "batch size x seq len x dim": "(batch size, seq len, dim)",
     "seq x batch": "(seq, batch)",
+    "batch x 1 x n_keys(=n_queries), true is hidden": "(batch, 1, n_keys=n_queries)",
+    "batch_size x n (= width x height) x 2": "(batch_size, n=width*height, 2)",
+    "batch_size x n_frames * 1": "(batch_size, n_frames, 1)",
     "[B*1*T]": "(B, 1, T)",
     # arrows
     "(B, T, C) -> (B, C, T)": "before (B, T, C); (B, C, T)",
