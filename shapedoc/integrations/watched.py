@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shapedoc.core.finding import Finding
 from shapedoc.integrations.told import ShapeError, text_of_finding, warn_of
 from shapedoc.runtime.active import is_followed, is_recording
+from shapedoc.runtime.patterns import Pattern, Seen
 
 if TYPE_CHECKING:
     from shapedoc.runtime.recording import Recording
@@ -47,7 +48,7 @@ class Watch:
         self.has_steps = False
         self.again = False
         self.was_read = False
-        self.patterns: set[Hashable] = set()
+        self.patterns = Seen()
         self.recordings = 0
         if path and not path.startswith("<"):
             _paths.add(path)
@@ -55,7 +56,7 @@ class Watch:
     def run(
         self,
         call: Callable[[], Any],
-        pattern: Hashable,
+        pattern: Pattern,
         *,
         recorded: bool,
         read: Callable[[], list[Finding]] | None = None,
@@ -83,7 +84,7 @@ class Watch:
             return self._plain(call)
         return self._record(call, pattern) if read is None else self._read(call, pattern, read)
 
-    def _learn(self, pattern: Hashable) -> None:
+    def _learn(self, pattern: Pattern) -> None:
         if len(self.patterns) >= _MOST_PATTERNS:
             self.patterns.clear()
         self.patterns.add(pattern)
@@ -127,7 +128,7 @@ class Watch:
         self.again = not sites.is_known()
         return out
 
-    def _read(self, call: Callable[[], Any], pattern: Hashable, read: Callable[[], list[Finding]]) -> Any:
+    def _read(self, call: Callable[[], Any], pattern: Pattern, read: Callable[[], list[Finding]]) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.explain import explain
 
@@ -142,7 +143,7 @@ class Watch:
         self._learn(pattern)
         return out
 
-    def _record(self, call: Callable[[], Any], pattern: Hashable) -> Any:
+    def _record(self, call: Callable[[], Any], pattern: Pattern) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.recording import record
         from shapedoc.runtime.sites import Sites

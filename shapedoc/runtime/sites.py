@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
+from shapedoc.rules.contractions import names
 from shapedoc.runtime.active import followed
 from shapedoc.runtime.op_names import PASSIVE
+from shapedoc.runtime.patterns import Pattern, Seen
 
 __all__ = ["Failure", "Sites"]
-
-Site = tuple[object, ...]
 
 
 class Failure(NamedTuple):
@@ -36,8 +36,14 @@ class Failure(NamedTuple):
 
 _Tensor = torch.Tensor
 _QUIET = PASSIVE | {"__get__", "__set__", "size", "__iter__"}
-# Sites that the rules have read in this process, and their code, whose id is its own as long as it lives.
-_judged: set[Site] = set()
+# Whole numbers that go into these name axes: they are no sizes, whatever size they happen to be equal to.
+_OF_AXES = names(
+    "transpose permute swapaxes swapdims movedim moveaxis unsqueeze squeeze flatten unbind cat concat stack softmax "
+    "log_softmax softmin logsumexp sum mean prod std var norm amax amin max min argmax argmin all any cumsum cumprod "
+    "sort argsort flip"
+)
+# Operations that the rules have read in this process, and their code, whose id is its own as long as it lives.
+_judged = Seen()
 _codes: dict[int, CodeType] = {}
 _MOST_SITES = 100_000
 
@@ -52,7 +58,7 @@ class Sites(TorchFunctionMode):
         super().__init__()
         self.watched = watched
         self.failed = failed
-        self.found: set[Site] = set()
+        self.found: set[Pattern] = set()
         self.codes: dict[int, CodeType] = {}
 
     def __enter__(self) -> Sites:
@@ -92,40 +98,53 @@ class Sites(TorchFunctionMode):
     def _note(self, frame: FrameType, name: str, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> None:
         number = id(frame.f_code)
         self.codes[number] = frame.f_code
-        site: list[object] = [number, frame.f_lasti, name]
+        form: list[object] = [number, frame.f_lasti, name]
+        sizes: list[int] = []
         seen = {0: 0, 1: 1}
         try:
-            _agreement(args, site, seen)
+            axes = name in _OF_AXES
+            _agreement(args, form, sizes, seen, axes=axes)
             if kwargs:
-                _agreement(kwargs.values(), site, seen)
+                _agreement(kwargs.values(), form, sizes, seen, axes=axes)
                 if "dim" in kwargs:
-                    site.append(str(kwargs["dim"]))
+                    form.append(str(kwargs["dim"]))
         except Exception:  # A tensor that has no sizes, such as a nested one.
-            site.append("none")
-        self.found.add(tuple(site))
+            form.append("none")
+        self.found.add(Pattern(tuple(form), tuple(sizes)))
 
     def is_known(self) -> bool:
-        """Whether every operation was one that the rules have read, with sizes that agreed as they did then."""
-        return self.found <= _judged
+        """Whether every operation was one that the rules have read, with sizes that agreed where they did then."""
+        return all(one in _judged for one in self.found)
 
     def judged(self) -> None:
         """What was found here has been recorded in full, and the rules have read it."""
         if len(_judged) > _MOST_SITES:
             _judged.clear()
             _codes.clear()
-        _judged.update(self.found)
+        for one in self.found:
+            _judged.add(one)
         _codes.update(self.codes)
 
 
-def _agreement(values: Iterable[Any], site: list[object], seen: dict[int, int]) -> None:
-    """Append, for every tensor and number, which earlier sizes its own are equal to."""
+def _agreement(
+    values: Iterable[Any], form: list[object], sizes: list[int], seen: dict[int, int], *, axes: bool
+) -> None:
+    """Append what each argument is, and for every size and number which earlier sizes it is equal to.
+
+    axes: whole numbers are the numbers of axes.
+    """
     for value in values:
         if isinstance(value, _Tensor):
-            site.append("x")
-            for size in value.shape:
-                site.append(seen.setdefault(size, len(seen)))
+            shape = value.shape
+            form.append(len(shape))
+            for size in shape:
+                sizes.append(seen.setdefault(size, len(seen)))
         elif isinstance(value, int):
-            site.append(int(value) if value < 0 else seen.get(value, "n"))
+            if axes or value < 0:
+                form.append(("at", int(value)))
+            else:
+                form.append("n")
+                sizes.append(seen.get(value, -1))
         elif isinstance(value, tuple | list):
-            site.append(len(value))
-            _agreement(value, site, seen)
+            form.append(("of", len(value)))
+            _agreement(value, form, sizes, seen, axes=axes)

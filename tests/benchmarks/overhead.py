@@ -9,8 +9,11 @@ import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -96,34 +99,59 @@ def steady_state(rounds: int, target_s: float) -> None:
             print(f"{name:5} {call:10} {cost:10.2f} us  {cost / best['bare']:5.2f} x bare  {extra:+8.2f} us")
 
 
-def first_call(rounds: int) -> None:
+def first_call(rounds: int, folder: Path) -> None:
     """The first call of a signature, against one call under jaxtyping in its steady state, interleaved.
 
-    Of all: nothing has been seen, the file is read and its annotations are. Of a pattern: other sizes agree, and the
-    call is recorded through the table of operations. Of a module: another one of the same layers. Of a signature:
-    other numbers.
+    Of the process: nothing has been seen, and what the tool consists of is loaded. Of a class: it has just been
+    decorated, in a file of its own; jaxtyping's first call of such a class stands beside it. Of a module: another one
+    of the same layers. Of a signature: other numbers. Of an agreement: sizes are equal by chance. Of a one: a size is 1
+    that was none before.
     """
-    peer = Attention(12)
     x = torch.randn(2, 5, 12)
-    cold = [_once(lambda: jaxtyped(inspect.unwrap(Attention.forward), typechecker=beartype)(peer, x))]
     typed = jaxtyped(inspect.unwrap(Attention.forward), typechecker=beartype)
     checked = shapedoc.check(Attention)
     models = [checked(12) for _ in range(9)]
-    cold.append(_once(lambda: models[0](x)))
+    peer = _once(lambda: typed(models[0], x)), _once(lambda: models[0](x))
+    times: dict[str, list[float]] = {"the process": [peer[1]]}
     modules = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
-    agreeing = [torch.randn(shape) for shape in ((1, 5, 12), (2, 12, 12), (7, 7, 12), (12, 5, 12), (2, 1, 12))]
-    patterns = [_once(lambda g=given: models[0](g)) for given in agreeing]  # type: ignore[misc]
-    signatures: list[float] = []
+    fresh = list(_fresh_classes(folder, max(rounds // 4, 3)))
+    theirs = [(jaxtyped(cls.forward, typechecker=beartype), cls(12)) for cls in fresh]
+    firsts = [_once(lambda c=call, m=model: c(m, x)) for call, model in theirs]  # type: ignore[misc]
+    ours = [shapedoc.check(cls)(12) for cls in fresh]
+    times["a class"] = [_once(lambda m=model: m(x)) for model in ours]  # type: ignore[misc]
+    times["a module"] = modules
+    alike = {"a one": ((1, 5, 12), (2, 1, 12)), "an agreement": ((2, 12, 12), (7, 7, 12), (12, 5, 12))}
+    for kind, shapes in alike.items():
+        given_all = [(model, torch.randn(shape)) for model in ours[:3] for shape in shapes]
+        times[kind] = [_once(lambda m=model, g=given: m(g)) for model, given in given_all]  # type: ignore[misc]
     peers: list[float] = []
+    times["a signature"] = []
     for steps in range(20, 20 + max(rounds, 8)):
         given = torch.randn(2, steps, 12)
-        peers.extend(_once(lambda g=given: typed(peer, g)) for _ in range(3))  # type: ignore[misc]
-        signatures.append(_once(lambda g=given: models[0](g)))  # type: ignore[misc]
+        peers.extend(_once(lambda g=given: typed(models[0], g)) for _ in range(3))  # type: ignore[misc]
+        times["a signature"].append(_once(lambda g=given: models[0](g)))  # type: ignore[misc]
     one = median(peers)
-    print(f"one jaxtyped call {one:.0f} us; its first of all {cold[0]:.0f} us")
-    for what, times in (("all", cold[1:]), ("a pattern", patterns), ("a module", modules), ("a signature", signatures)):
-        cost = median(times)
-        print(f"first call of {what:11} {cost:8.0f} us  {cost / one:5.1f} x one jaxtyped call")
+    print(
+        f"one jaxtyped call {one:.0f} us; its first of the process {peer[0]:.0f} us, of a class {median(firsts):.0f} us"
+    )
+    for what, every in times.items():
+        cost = median(every)
+        print(f"first call of {what:12} {cost:8.0f} us  {cost / one:6.1f} x one jaxtyped call")
+
+
+def _fresh_classes(folder: Path, count: int) -> Iterator[type[Attention]]:
+    """Copies of the module, each in a file of its own."""
+    head = "import torch\nfrom jaxtyping import Float\nfrom torch import Tensor, nn\n\n\n"
+    text = head + inspect.getsource(Attention)
+    for i in range(count):
+        path = folder / f"fresh_{i}.py"
+        path.write_text(text)
+        spec = spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[path.stem] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module.Attention
 
 
 def _once(call: Callable[[], Any]) -> float:
@@ -159,7 +187,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     smoke = "--smoke" in sys.argv
     steady_state(1 if smoke else 7, 0.0 if smoke else 0.1)
-    first_call(8 if smoke else 40)
+    with TemporaryDirectory() as folder:
+        first_call(8 if smoke else 40, Path(folder))
     memory(1_000 if smoke else 100_000)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 import shapedoc
 from shapedoc.integrations import watched
+from shapedoc.runtime.patterns import Pattern, Seen, pattern_of
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +31,7 @@ def recordings(function: Any) -> int:
     return state.recordings
 
 
-def test_other_numbers_are_followed_and_other_agreements_recorded() -> None:
+def test_other_numbers_are_followed_and_what_agreed_and_does_not_is_recorded() -> None:
     @shapedoc.check
     def attend(q: Tensor, k: Tensor) -> Tensor:
         return torch.softmax(q @ k.transpose(1, 2), dim=-1) @ k
@@ -39,11 +40,42 @@ def test_other_numbers_are_followed_and_other_agreements_recorded() -> None:
         attend(torch.randn(batch, steps, width), torch.randn(batch, keys, width))
         return recordings(attend)
 
-    assert call(2, 3, 5, 7) == 1
-    assert call(4, 6, 9, 11) == 1, "the same operations, and no two sizes agree that did not"
-    assert call(1, 3, 5, 7) == 2, "a batch of one"
-    assert call(2, 5, 5, 7) == 3, "as many queries as keys"
-    assert call(8, 6, 6, 2) == 3
+    assert call(2, 5, 5, 7) == 1, "as many queries as keys"
+    assert call(8, 6, 6, 2) == 1, "the same operations, and no two sizes differ that did not"
+    assert call(2, 3, 5, 7) == 2, "fewer keys: what was right by chance may be wrong"
+    assert call(4, 6, 9, 11) == 2
+    assert call(4, 9, 6, 4) == 2, "two sizes agree by chance, in what went right with sizes that differ"
+    assert call(1, 3, 5, 7) == 3, "a batch of one"
+    assert call(1, 4, 4, 9) == 3
+    assert call(1, 1, 3, 9) == 4, "a step of one"
+
+
+def test_a_fault_that_a_chance_agreement_hides_is_told_in_the_first_call_that_shows_it() -> None:
+    @shapedoc.check
+    def blend(x: Tensor, weights: Tensor) -> Tensor:
+        # x: (B, T, d), weights: (B, T)
+        return x * weights.unsqueeze(1)
+
+    with pytest.warns(shapedoc.ShapeWarning, match="`T`"):
+        blend(torch.randn(2, 5, 5), torch.rand(2, 5))
+
+
+def test_a_pattern_covers_those_where_its_sizes_agree_and_more_do() -> None:
+    def sizes(*shape: int, count: int = 100) -> Pattern:
+        return pattern_of([torch.empty(shape), count])
+
+    apart = sizes(2, 3, 4)
+    assert apart.covers(sizes(5, 6, 7))
+    assert apart.covers(sizes(5, 5, 7))
+    assert not sizes(5, 5, 7).covers(apart)
+    assert not apart.covers(sizes(1, 3, 4))
+    assert not sizes(1, 3, 4).covers(apart)
+    assert apart.covers(sizes(100, 3, 4)), "a number of the program's own that a size is equal to by chance"
+    assert not sizes(100, 3, 4).covers(apart), "and here it may be that size"
+    seen = Seen()
+    for pattern in (sizes(2, 2, 3), sizes(4, 4, 4), sizes(2, 3, 4), sizes(3, 2, 2)):
+        seen.add(pattern)
+    assert len(seen) == 2, "those that are covered are left out"
 
 
 def test_a_batch_of_one_is_recorded_when_it_first_comes() -> None:
@@ -74,7 +106,9 @@ def test_modules_of_the_same_layers_are_recorded_once() -> None:
 
     assert [call(Block(8, 5), 8) for _ in range(4)] == [1, 1, 1, 1]
     assert call(Block(8, 5, scale=2.0), 8) == 2, "another setting may lead another way"
-    assert call(Block(8, 3), 8) == 3, "as many hidden features as steps"
+    assert call(Block(8, 3), 8) == 2, "as many hidden features as steps, which may well be"
+    assert call(Block(7, 9), 7) == 2, "layers of other widths"
+    assert call(Block(8, 1), 8) == 3, "one hidden feature"
     assert call(Block(8, 5).eval(), 8) == 4
 
 
@@ -137,7 +171,7 @@ def test_a_layer_that_refuses_its_input_is_named_in_a_followed_call() -> None:
 def _as_known(state: watched.Watch, function: Any, *args: Tensor) -> None:
     """Call with a pattern that counts as recorded."""
 
-    class Every(set[object]):
+    class Every(Seen):
         def __contains__(self, item: object) -> bool:
             return True
 
