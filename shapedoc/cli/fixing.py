@@ -43,22 +43,18 @@ def mended(request: Request, *, unsafe: bool, write: bool) -> int:
 
 def _together(findings: Iterable[Finding]) -> tuple[list[Edit], int]:
     """The edits of these fixes that do not want the same text, and how many findings they mend."""
+    from shapedoc.core.fix import overlap
+
     taken: list[Edit] = []
     count = 0
     for finding in findings:
         edits = finding.fix.edits if finding.fix is not None else ()
         new = [edit for edit in edits if edit not in taken]
-        if any(_overlap(one, other) for one in new for other in taken):
+        if any(overlap(one, other) for one in new for other in taken):
             continue
         taken += new
         count += 1
     return taken, count
-
-
-def _overlap(one: Edit, other: Edit) -> bool:
-    a, b = one.span, other.span
-    starts = (a.line, a.column) < (b.end_line, b.end_column) and (b.line, b.column) < (a.end_line, a.end_column)
-    return starts or (a.line, a.column) == (b.line, b.column)
 
 
 def _done(path: str, source: Source, edits: list[Edit], *, write: bool) -> bool:

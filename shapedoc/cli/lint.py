@@ -134,6 +134,7 @@ def _told(request: Request, statistics: bool) -> Report:
     """Run, print, and return what was printed; an unknown format stops before anything is read."""
     from shapedoc.cli.progress import progress
     from shapedoc.engine import cache_folder, notebook_reader, run, settings_of, source_reader, text_reader
+    from shapedoc.engine.folding import fold
     from shapedoc.report import Context, renderer
     from shapedoc.report.colour import palette_for
     from shapedoc.report.places import project_folder
@@ -145,6 +146,7 @@ def _told(request: Request, statistics: bool) -> Report:
         from shapedoc.prescribe.attach import attach
 
         attach(report, source_reader(request.stdin), settings_of(request), cache_folder(request))
+    fold(report)
     context = Context(
         text_of=text_reader(request.stdin),
         notebook_of=notebook_reader(request.stdin),

@@ -22,7 +22,8 @@ class Finding:
     in the user's own names, such as ``(batch_size, T_enc)``. In a notebook, spans count the lines of all its code
     cells together. ``reached``, where the fault stands in a file that the analysed one imports, is the call in the
     analysed file that leads to it. ``follows``: it was read from what comes of operands that do not fit, which another
-    finding tells.
+    finding tells. ``causes`` names what it comes of, where several findings of one rule and file may come of the same:
+    they are told as one.
     """
 
     code: str
@@ -43,6 +44,7 @@ class Finding:
     test: str | None = None
     reached: Span | None = None
     follows: bool = field(default=False, compare=False)
+    causes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Literal
 from shapedoc.core.span import Span
 from shapedoc.core.text import split_lines
 
-__all__ = ["Edit", "Fix", "OverlappingEdits", "Safety", "Verified", "apply_edits", "solid"]
+__all__ = ["Edit", "Fix", "OverlappingEdits", "Safety", "Verified", "apply_edits", "overlap", "solid"]
 
 Safety = Literal["safe", "unsafe", "display"]
 Verified = Literal["reanalysed", "executed"]
@@ -59,6 +59,13 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     for start, end, replacement in reversed(placed):
         text = text[:start] + replacement + text[end:]
     return text
+
+
+def overlap(one: Edit, other: Edit) -> bool:
+    """Whether two edits want the same text, or the same place."""
+    a, b = one.span, other.span
+    crossed = (a.line, a.column) < (b.end_line, b.end_column) and (b.line, b.column) < (a.end_line, a.end_column)
+    return crossed or (a.line, a.column) == (b.line, b.column)
 
 
 def solid(text: str, edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -52,6 +52,7 @@ def finding_from_plain(data: object) -> Finding:
             "fix": fix,
             "test": None | str() as test,
             "reached": reached,
+            "causes": [*causes],
         }:
             return Finding(
                 code,
@@ -71,6 +72,7 @@ def finding_from_plain(data: object) -> Finding:
                 fix=_fix(fix),
                 test=test,
                 reached=None if reached is None else _span(reached),
+                causes=tuple(str(cause) for cause in causes),
             )
         case _:
             raise NotStored("not a finding")

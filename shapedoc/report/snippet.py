@@ -16,6 +16,7 @@ from shapedoc.report.width import shown, shown_width
 __all__ = ["gutter_width", "snippets"]
 
 _LONGEST = 160
+_MOST = 10  # places of one finding that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def snippets(finding: Finding, context: Context, palette: Palette) -> Iterator[s
 
 def _marks(finding: Finding, context: Context) -> list[_Mark]:
     own = next((label.text for label in finding.labels if label.span == finding.span), _stated(finding))
-    marks = [(finding.span, own), *((label.span, label.text) for label in finding.labels if label.span != finding.span)]
+    others = [(label.span, label.text) for label in finding.labels if label.span != finding.span]
+    marks = [(finding.span, own), *others[: _MOST - 1]]
     return [
         _Mark(span, context.place(finding.path, span), context.words(finding, text), fault=number == 0)
         for number, (span, text) in enumerate(marks)

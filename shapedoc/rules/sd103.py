@@ -40,6 +40,7 @@ class _Says:
     help: str
     labels: tuple[Label, ...] = ()
     expected: str = ""
+    causes: tuple[str, ...] = ()
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -104,6 +105,7 @@ def _report(
         why=says.why,
         notes=notes,
         help=says.help,
+        causes=says.causes,
     )
 
 
@@ -214,10 +216,12 @@ def _counts(trace: Trace, event: Event, problem: Problem, operand: Operand | Non
         help_ = f"write {size} where it has {quoted(event, need[0])}"
     else:
         help_ = "sizes whose product is the number of elements"
+    unequal = f"{_times(event, have)} are not {_times(event, need)}"
     return _Says(
         f"`{event.short}` cannot make {wanted} of `{text}` {actual}",
-        f"a view has as many elements as what it shows: {_times(event, have)} are not {_times(event, need)}",
+        f"a view has as many elements as what it shows: {unequal}",
         help_,
+        causes=(f"{unequal} in {event.function}",) if all(a.dim.named for a in (*have, *need)) else (),
     )
 
 

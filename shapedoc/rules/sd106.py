@@ -99,7 +99,18 @@ def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:
         why=f"{feed.kind} takes {feed.setting} at axis {feed.back} of its input, and {feed.text} is {actual}",
         notes=only_if(problem),
         help=place.help,
+        causes=_causes(feed),
     )
+
+
+def _causes(feed: Feed) -> tuple[str, ...]:
+    """What a size that does not fit comes of: one taken for another all over a class, or one module built wrongly."""
+    if feed.event.sizes is None or not feed.axis.dim.named:
+        return ()
+    wanted, got = (feed.event.sizes.show(axis.dim) for axis in (feed.wanted, feed.axis))
+    owner = feed.event.function.rpartition(".")[0] or feed.event.function
+    taken = (f"{wanted} for {got} in {owner}",) if feed.wanted.dim.named else ()
+    return (*taken, f"{got} for what was built on line {feed.layer.span.line} of {feed.layer.span.path}")
 
 
 def _exchanged(feed: Feed) -> bool:

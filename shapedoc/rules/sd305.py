@@ -88,6 +88,7 @@ def _one_direction(trace: Trace, part: Taken, event: Event, places: set[int]) ->
         why="the state of a bidirectional module holds two directions for every layer: the last layer's are "
         "h_n[-2] (forward) and h_n[-1] (backward)",
         help=f"join both: `torch.cat(({name}[-2], {name}[-1]), dim=-1)`",
+        causes=_halved(part),
     )
 
 
@@ -174,7 +175,14 @@ def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Findi
         why="the state of a bidirectional module is (layers * 2, batch, hidden), a layer's two directions beside each "
         "other: forward and backward alternate",
         help=f"join or add the directions: `{name}[0::2] + {name}[1::2]` has `{shown}` layers",
+        causes=_halved(part),
     )
+
+
+def _halved(part: Taken) -> tuple[str, ...]:
+    """The module whose state loses a direction, wherever that happens."""
+    span = part.cell.layer.span
+    return (f"a direction of what was built on line {span.line} of {span.path}",)
 
 
 def _queries(trace: Trace, g: Graph) -> Iterator[Finding]:

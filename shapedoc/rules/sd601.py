@@ -8,15 +8,16 @@ from dataclasses import replace
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.span import Span
+from shapedoc.core.span import Label, Span
+from shapedoc.core.text import lines_in_words
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
 from shapedoc.rules.contractions import names
-from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
+from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd605 import misordered
-from shapedoc.rules.wording import call_labels, finding, made_by, text_of
+from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
 __all__ = ["RULE", "orders", "turned_back"]
 
@@ -24,7 +25,8 @@ _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    best: dict[Span, tuple[Event, Finding]] = {}
+    best: dict[Span, Finding] = {}
+    walks: dict[Span, list[Event]] = {}
     for event in sorted((e for e in trace.events if e.problems), key=lambda e: (not _is_named(e), len(e.calls))):
         for problem in event.problems:
             if problem.kind != "scrambled-view":
@@ -32,46 +34,55 @@ def check(trace: Trace) -> Iterator[Finding]:
             found = _found(trace, event, problem)
             if found is None:
                 continue
+            walks.setdefault(event.span, []).append(event)
             before = best.get(event.span)
-            if before is None or _GRAVITY[found.severity] > _GRAVITY[before[1].severity]:
-                best[event.span] = event, found
-    yield from _first(trace, list(best.values()))
+            if before is None or _GRAVITY[found.severity] > _GRAVITY[before.severity]:
+                best[event.span] = found
+    yield from _first(trace, best, walks)
 
 
-def _first(trace: Trace, scrambles: list[tuple[Event, Finding]]) -> Iterator[Finding]:
+def _first(trace: Trace, scrambles: dict[Span, Finding], walks: dict[Span, list[Event]]) -> Iterator[Finding]:
     """What is scrambled first; what the same function scrambles again afterwards is told with it."""
-    scrambles.sort(key=lambda s: s[0].index)
-    again: dict[int, list[int]] = {}
-    followed: dict[int, int] = {}
-    for event, found in scrambles:
-        root = _scrambled_before(trace, event, [e for e, f in scrambles if f.severity == "error" and e is not event])
-        if root is None or found.severity != "error":
-            continue
-        followed[event.index] = followed.get(root.index, root.index)
-        again.setdefault(followed[event.index], []).append(event.span.line)
-    for event, found in scrambles:
-        lines = sorted(set(again.get(event.index, ())) - {event.span.line})
-        if event.index not in followed:
-            yield replace(found, notes=(*found.notes, _told(lines))) if lines else found
+    errors = sorted(span for span, found in scrambles.items() if found.severity == "error")
+    roots: dict[Span, Span] = {}
+    for span in errors:
+        root = next((r for r in errors if r < span and _comes_of(trace, walks[span], walks[r])), None)
+        if root is not None:
+            roots[span] = roots.get(root, root)
+    for span, found in scrambles.items():
+        again = [s for s, root in roots.items() if root == span]
+        if span not in roots:
+            labels = tuple(Label(s, "cut anew here") for s in again)
+            told = (f"cut anew on {lines_in_words(s.line for s in again)}: right this one first",) if again else ()
+            yield replace(found, notes=(*found.notes, *told), labels=(*found.labels, *labels))
 
 
-def _scrambled_before(trace: Trace, event: Event, others: list[Event]) -> Event | None:
-    """The scrambled tensor that this one was made of, in the same call of one function."""
+def _comes_of(trace: Trace, walks: list[Event], roots: list[Event]) -> bool:
+    """Whether in some walk what is scrambled was made of a scrambled tensor, or this one of the same tensor.
+
+    Both stand in the text of one function, and happen in the same call of it.
+    """
     g = graph(trace)
-    indices = {e.index: e for e in others if e.index < event.index and _is_above(e, event)}
-    source = g.main_source(event) if indices else None
-    behind = g.back(source, lambda e: e.index not in indices) if source is not None else ()
-    return next((indices[e.index] for e in behind if e.index in indices), None)
+    pairs = ((e, r) for e in walks for r in roots if r.function == e.function and r.calls == e.calls)
+    return any(r.index < e.index and (_made_of(g, e, r) or _beside(g, e, r)) for e, r in pairs)
 
 
-def _is_above(first: Event, event: Event) -> bool:
-    """Whether one event stands above another in the text of one function, and happens in the same call of it."""
-    return first.function == event.function and first.calls == event.calls and first.span.line < event.span.line
+def _made_of(g: Graph, event: Event, root: Event) -> bool:
+    source = g.main_source(event)
+    return source is not None and any(e is root for e in g.back(source, lambda e: e.index > root.index))
 
 
-def _told(lines: list[int]) -> str:
-    shown = ", ".join(str(n) for n in lines)
-    return f"what is made of it is cut anew on line{'s' if len(lines) > 1 else ''} {shown}: right this one first"
+def _beside(g: Graph, event: Event, root: Event) -> bool:
+    """Whether an event cuts what another one, which cuts a tensor of the same shape, made its own of."""
+    source, other = g.main_source(event), g.main_source(root)
+    if source is None or other is None or _cut(event) != _cut(root):
+        return False
+    return any(e is source for e in g.back(other, lambda e: e.calls == root.calls))
+
+
+def _cut(event: Event) -> str:
+    """The shape of what is cut."""
+    return shape_text(event, event.operands[0].shape) if event.operands else ""
 
 
 def _is_named(event: Event) -> bool:

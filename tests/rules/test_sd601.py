@@ -144,7 +144,7 @@ class Windows(nn.Module):
 def test_what_is_cut_anew_after_it_is_told_with_the_first() -> None:
     assert [f.line for f in found(HEAD + AGAIN, *CODES)] == [15]
     text = full_text(HEAD + AGAIN, CODES[0])
-    assert "what is made of it is cut anew on line 17: right this one first" in text
+    assert "cut anew on line 17: right this one first" in text
     assert "x.reshape(B, H, W, d).permute(0, 3, 1, 2)" in text
 
 
