@@ -230,6 +230,8 @@ class Statements:
         return dim
 
     def _size(self, m: Machine, dim: DimExpr, *, new: bool) -> Dim | None:
+        if isinstance(dim, Named) and isinstance(dim.equals, Number) and dim.equals.value == 1:
+            dim = dim.equals  # ``steps=1``: a name for an axis that is 1 here
         if isinstance(dim, Number):
             return Dim.of(1) if dim.value == 1 else None
 
@@ -245,7 +247,7 @@ class Statements:
             if isinstance(variable, Symbolic) and variable.size and not variable.used_as_tensor:
                 variable = variable.as_int()
             if isinstance(variable, Int):
-                return variable.dim
+                return None if _has_two_meanings(variable.dim, key) else variable.dim
             if not new:
                 return None
             made = m.sizes.fresh(key, owner=m.function, origin="stated")
@@ -301,6 +303,14 @@ def _checked(call: ir.Expr) -> ir.Expr | None:
     func = call.func
     name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
     return call.args[0] if name in ("_assert", "_check") else None
+
+
+def _has_two_meanings(dim: Dim, name: str) -> bool:
+    """Whether a name stands for a size that is made of another one of this name, which may be what is meant.
+
+    ``self.hidden = encoder.hidden * encoder.directions``: a comment's ``hidden * directions`` speaks of the encoder's.
+    """
+    return dim.sym is None and any(sym.name == name for sym in dim.syms)
 
 
 def _open(dim: Dim) -> bool:

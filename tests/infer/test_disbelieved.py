@@ -64,3 +64,31 @@ class Decoder(nn.Module):
         return torch.cat((first, target), dim=1)
 """
     assert found(HEAD + text, "SD104") == []
+
+
+def test_a_name_that_stands_for_one_size_here_and_for_another_where_it_comes_from_says_nothing() -> None:
+    text = """\
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, width, hidden, directions):
+        super().__init__()
+        self.hidden, self.directions = hidden, directions
+
+
+class Decoder(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.directions = encoder.directions
+        self.hidden = encoder.hidden * encoder.directions
+        self.map = nn.Linear(encoder.hidden * encoder.directions, self.hidden)
+
+    def forward(self, memory):
+        # memory: (T, batch, hidden * directions)
+        return self.map(memory)
+
+
+Decoder(Encoder(3, 5, 2))
+"""
+    assert found(text, "SD106", "SD701") == []

@@ -1,0 +1,27 @@
+"""A name for an axis that the author says is 1: ``(steps=1, batch, hidden)``."""
+
+from __future__ import annotations
+
+from tests.infer.revealed import check
+
+
+def test_what_is_said_to_be_1_is_1() -> None:
+    check(
+        """\
+        import torch
+        import torch.nn as nn
+
+
+        class Decoder(nn.Module):
+            def __init__(self, width, hidden):
+                super().__init__()
+                self.rnn = nn.GRU(width, hidden)
+
+            def forward(self, word, state):
+                # top: (steps=1, batch, hidden)
+                top, state = self.rnn(word, state)
+                step = top.squeeze(0)  #: (batch, hidden)
+                return step, state
+        """,
+        "Decoder",
+    )
