@@ -109,7 +109,7 @@ class Recorder:
                 result.library = "numpy"
             elif layer is not None:
                 result.library = "torch"
-        problems = verdict.problems if isinstance(verdict, Conflict) else ()
+        noticed = problems = verdict.problems if isinstance(verdict, Conflict) else ()
         spoilt = touches(operands, self.spoilt) if self.spoilt else False
         tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
@@ -121,6 +121,7 @@ class Recorder:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
+        event.withheld = len(problems) < len(noticed)
         if event.short in _LAID_OUT:
             self._set_apart(event)
         if spoilt or (problems and any(spoils(p) for p in problems)):

@@ -45,7 +45,7 @@ def check(target: Any = None, /, *, on_finding: str = "warn", record: bool = Tru
 
     Raises ValueError for another `on_finding`, TypeError for a target that is neither a function nor a class.
     """
-    options = Options(on_finding, record)
+    options = Options(on_finding, record, ahead=True)
 
     def decorate(one: Any) -> Any:
         if is_off():
@@ -65,6 +65,8 @@ def _function(function: FunctionType, options: Options) -> Any:
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         return function  # What it does happens after the call.
     checked = Checked(function, options)
+    if options.ahead:
+        checked.prepare()
     wrapper = functools.wraps(function)(checked.wrapper)
     wrapper.__dict__["__shapedoc__"] = checked
     return wrapper

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import sys
 import threading
 import weakref
@@ -13,7 +14,7 @@ from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
-from shapedoc.integrations.reading import is_numpy_call, read_call
+from shapedoc.integrations.reading import foresee, is_numpy_call, read_call
 from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
 from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
@@ -100,6 +101,20 @@ class Checked:
                 self._typed = jaxtyped(_kept(self.function), typechecker=beartype)
         return self._typed
 
+    def prepare(self) -> None:
+        """Do what does not depend on a call: read what is stated, and the file; load what verifies and records."""
+        function = self.function
+        if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
+            return
+        try:
+            inspect.get_annotations(function, eval_str=True)
+            firm = {n for n, t in self.contract.params.items() if t.firm and all(isinstance(d, Named) for d in t.dims)}
+            self.typed  # noqa: B018
+            self.watch.foreseen = foresee(function, firm)
+        except Exception:  # A name that is defined further down, a file that is not there: the first call will see.
+            if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(sys.exception(), NameError):
+                raise
+
     # -- a signature that has not been verified
 
     def slow(self, key: tuple[object, ...] | None, call: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
@@ -130,7 +145,10 @@ class Checked:
             pattern = pattern_of(bound.values(), (self._autocast(),))
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self.typed, *args, **kwargs)
-            out = self.watch.run(run, pattern, recorded=entry is not None and self.watch.has_steps, read=read)
+            recorded = entry is not None and self.watch.has_steps
+            terms = self.contract.params.items()
+            as_stated = sizes is not None and all(_is_general(bound.get(name), term) for name, term in terms)
+            out = self.watch.run(run, pattern, recorded=recorded, as_stated=as_stated, read=read)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
                 self._verify_result(_results.last, sizes, problem)
@@ -237,6 +255,14 @@ def _component(out: Any, term: Term) -> Any:
 
 def _is_tensor(value: Any) -> bool:
     return shape_of(value) is not None and hasattr(value, "dtype")
+
+
+def _is_general(value: Any, stated: Term) -> bool:
+    """Whether an argument is a tensor of real numbers of the stated rank, none of its sizes 0 or 1."""
+    dtype, shape = getattr(value, "dtype", None), shape_of(value)
+    if shape is None or not getattr(dtype, "is_floating_point", False):
+        return False
+    return len(shape) == len(stated.dims) and min(shape, default=2) > 1
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

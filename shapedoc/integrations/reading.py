@@ -17,14 +17,18 @@ from typing import Any
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
+from shapedoc.runtime.contracts import definition_of
+from shapedoc.runtime.foreseen import Foreseen, foreseen
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["is_numpy_call", "read_call", "read_functions"]
+__all__ = ["foresee", "is_numpy_call", "read_call", "read_functions"]
 
 # A longer file would take more than a second, in the middle of a program.
 _MOST_LINES = 4000
+# A longer one is not read before it is called.
+_MOST_LINES_AHEAD = 400
 _DRAWN = {"b": "numpy.random.normal(size={0}) > 0", "i": "numpy.random.randint(0, 2, size={0})"}
 
 
@@ -59,13 +63,29 @@ def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding
     source = source_file(path)
     if source is None or skips_file(source.module.comments):
         return []
-    every = [p.node.span for p in source.by_span.values() if isinstance(p.node, ir.FunctionDef)]
+    every = [p.node.span for p in source.definitions]
     found = []
     for finding in _studied(source.path, source.text)[1]:
         around = [span for span in every if span[0] <= finding.span.line <= span[2]]
         if around and max(around) in definitions:
             found.append(finding)
     return parse_suppressions(source.module.comments).split(found, source.module)[0]
+
+
+def foresee(function: FunctionType, stated: Collection[str]) -> Foreseen | None:
+    """What a call of a function will do, where reading it says all of it and finds nothing in it; None elsewhere.
+
+    stated: the parameters whose shapes its annotations state.
+    """
+    source, place = definition_of(function)
+    if source is None or place is None or not stated or source.text.count("\n") > _MOST_LINES_AHEAD:
+        return None
+    trace, found = _studied(source.path, source.text)
+    plan = foreseen(trace, function.__code__, source, place, stated)
+    told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
+    if plan is None or any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
+        return None
+    return plan
 
 
 @lru_cache(maxsize=64)

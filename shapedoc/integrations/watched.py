@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shapedoc.core.finding import Finding
 from shapedoc.integrations.told import ShapeError, text_of_finding, warn_of
-from shapedoc.runtime.active import is_followed, is_recording
+from shapedoc.runtime.active import is_followed, is_foreseen, is_recording
 from shapedoc.runtime.patterns import Pattern, Seen
 
 if TYPE_CHECKING:
+    from shapedoc.runtime.foreseen import AsForeseen, Foreseen
     from shapedoc.runtime.recording import Recording
+    from shapedoc.runtime.sites import Failure, Sites
     from shapedoc.source.ir import Span4
 
 __all__ = ["Options", "Watch", "best", "note", "tell"]
+
+_Mode = TypeVar("_Mode", "AsForeseen", "Sites")
 
 # Patterns of one function that are recorded, and calls whose signature falls due again; after that every 2^k-th.
 _RECORDED, _RECORDED_AGAIN = 16, 256
@@ -26,13 +31,18 @@ _told: set[tuple[str, str, int, int]] = set()
 
 
 class Options:
-    """How a function is checked. on_finding: "warn" or "raise" (errors only). record: watch the first calls."""
+    """How a function is checked.
 
-    def __init__(self, on_finding: str = "warn", record: bool = True) -> None:
+    on_finding: "warn" or "raise" (errors only). record: watch the first calls. ahead: what can be done before the first
+    call is done at the decoration.
+    """
+
+    def __init__(self, on_finding: str = "warn", record: bool = True, *, ahead: bool = False) -> None:
         if on_finding not in ("warn", "raise"):
             raise ValueError(f'`on_finding` is "warn" or "raise", not {on_finding!r}')
         self.on_finding = on_finding
         self.record = record
+        self.ahead = ahead
 
 
 class Watch:
@@ -50,6 +60,7 @@ class Watch:
         self.was_read = False
         self.patterns = Seen()
         self.recordings = 0
+        self.foreseen: Foreseen | None = None
         if path and not path.startswith("<"):
             _paths.add(path)
 
@@ -59,12 +70,14 @@ class Watch:
         pattern: Pattern,
         *,
         recorded: bool,
+        as_stated: bool = False,
         read: Callable[[], list[Finding]] | None = None,
     ) -> Any:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
-        call: the function with its arguments. pattern: the signature up to its numbers. read: of code that no recorder
-        sees, what reading it finds.
+        call: the function with its arguments. pattern: the signature up to its numbers. as_stated: every argument is a
+        tensor of real numbers and of a shape that is stated, and no size happens to be 1. read: of code that no
+        recorder sees, what reading it finds.
         """
         __tracebackhide__ = True
         if not self.path or not self.options.record:
@@ -74,6 +87,10 @@ class Watch:
             return call()
         if is_recording():
             return self._plain(call)
+        if is_foreseen() and not recorded:
+            return call()
+        if self.foreseen is not None and as_stated and not recorded and not self.again and read is None:
+            return self._as_foreseen(call, self.foreseen)
         if not recorded and not self.again and pattern in self.patterns:
             if read is not None:
                 return self._plain(call)
@@ -101,8 +118,25 @@ class Watch:
 
     def _follow(self, call: Callable[[], Any]) -> Any:
         __tracebackhide__ = True
+        from shapedoc.runtime.sites import Sites
+
+        out, sites = self._under(call, Sites)
+        self.again = not sites.is_known()
+        return out
+
+    def _as_foreseen(self, call: Callable[[], Any], plan: Foreseen) -> Any:
+        __tracebackhide__ = True
+        from shapedoc.runtime.foreseen import AsForeseen
+
+        out, followed = self._under(call, partial(AsForeseen, plan))
+        if not followed.went_as_foreseen():
+            self.foreseen, self.again = None, True
+        return out
+
+    def _under(self, call: Callable[[], Any], mode: Callable[..., _Mode]) -> tuple[Any, _Mode]:
+        """Run a call under a mode that follows it; an operation that raises is recorded by itself."""
+        __tracebackhide__ = True
         from shapedoc.runtime.eager import as_written
-        from shapedoc.runtime.sites import Failure, Sites
 
         found: list[Recording] = []
 
@@ -112,10 +146,10 @@ class Watch:
             one = recording_of_failure(failure, _paths.__contains__) if len(found) < 8 else None
             found.extend([one] if one is not None else [])
 
-        sites = Sites(_paths.__contains__, failed)
+        following = mode(_paths.__contains__, failed)
         try:
-            with as_written(), sites:
-                out = call()
+            with as_written(), following:
+                return call(), following
         except Exception as problem:
             one = next((r for r in found if r.error is problem), None)
             if one is not None:
@@ -125,8 +159,6 @@ class Watch:
 
             note(problem, explain(problem, None, _paths.__contains__))
             raise
-        self.again = not sites.is_known()
-        return out
 
     def _read(self, call: Callable[[], Any], pattern: Pattern, read: Callable[[], list[Finding]]) -> Any:
         __tracebackhide__ = True

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["at_work", "followed", "is_followed", "is_recording"]
+__all__ = ["at_work", "followed", "going_as_foreseen", "is_followed", "is_foreseen", "is_recording"]
 
 
 class _State(threading.local):
     watched: Callable[[str], bool] | None = None
     following = 0
+    foreseen = 0
 
 
 _state = _State()
@@ -31,6 +32,16 @@ def is_followed() -> bool:
 def followed(step: int) -> None:
     """Following begins (+1) or ends (-1)."""
     _state.following += step
+
+
+def is_foreseen() -> bool:
+    """Whether this thread runs a call of which reading has said what it does, in the functions that it calls too."""
+    return _state.foreseen > 0
+
+
+def going_as_foreseen(step: int) -> None:
+    """Such a call begins (+1) or ends (-1)."""
+    _state.foreseen += step
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from types import FunctionType
 from typing import Any, get_args
 
 from shapedoc.core.span import Span
-from shapedoc.runtime.places import SourceFile, source_file
+from shapedoc.runtime.places import Place, SourceFile, source_file
 from shapedoc.source import ir
 from shapedoc.source.contracts import DimExpr
 from shapedoc.source.contracts.jaxtyping import read_string
 
-__all__ = ["Contract", "Term", "annotations_of", "read_class", "read_function"]
+__all__ = ["Contract", "Term", "annotations_of", "definition_of", "read_class", "read_function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,14 @@ def read_function(function: Callable[..., Any]) -> Contract:
     plain = inspect.unwrap(function)
     if not isinstance(plain, FunctionType):
         return Contract(getattr(function, "__qualname__", "function"))
-    source, node = _definition(plain)
+    source, place = definition_of(plain)
+    node = place.node if place is not None else None
     path = source.path if source is not None else ""
     name = plain.__qualname__.rpartition("<locals>.")[2]
     annotations = annotations_of(plain)
     params = _annotated(annotations)
     returns = tuple(_returned(annotations.get("return")))
-    if source is None or node is None:
+    if source is None or not isinstance(node, ir.FunctionDef):
         return Contract(name, params, returns, path)
     places = {p.name: Span(*p.span) for p in node.params}
     params = {n: Term(n, t.dims, span=places.get(n)) for n, t in params.items()}
@@ -137,14 +138,15 @@ def _dims(annotation: object) -> tuple[DimExpr, ...] | None:
     return None if isinstance(read, str) else read
 
 
-def _definition(function: FunctionType) -> tuple[SourceFile | None, ir.FunctionDef | None]:
+def definition_of(function: FunctionType) -> tuple[SourceFile | None, Place | None]:
+    """The file of a function and where it is defined in it, as far as there is a source."""
     source = source_file(function.__code__.co_filename)
     if source is None:
         return None, None
     first = function.__code__.co_firstlineno
     found = [
-        p.node
-        for p in source.by_span.values()
+        (p.node.header[0], i, p)
+        for i, p in enumerate(source.definitions)
         if isinstance(p.node, ir.FunctionDef) and p.node.name == function.__name__ and p.node.header[0] >= first
     ]
-    return source, min(found, key=lambda node: node.header[0], default=None)
+    return source, min(found)[2] if found else None

@@ -6,14 +6,13 @@ import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
-from itertools import islice
 from types import CodeType
 
 from shapedoc.source import ir, lower_ast
 from shapedoc.source.contracts import ModuleContracts
 from shapedoc.source.parse import SourceError
 
-__all__ = ["Place", "SourceFile", "place_of", "source_file"]
+__all__ = ["Place", "SourceFile", "look_up", "place_of", "source_file", "span_of"]
 
 Node = ir.Expr | ir.Stmt
 
@@ -36,7 +35,7 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class SourceFile:
-    """One file: its text, its ir, and every node by its span.
+    """One file: its text, its ir, its functions, and every node by its span.
 
     assigned: for each function (and "" for the file), name -> what is assigned to it, None where it is no expression
     or differs from place to place. attributes: the same for ``self.name``, by class.
@@ -46,6 +45,7 @@ class SourceFile:
     text: str
     module: ir.Module
     by_span: dict[ir.Span4, Place] = field(default_factory=dict)
+    definitions: list[Place] = field(default_factory=list)
     assigned: dict[str, dict[str, ir.Expr | None]] = field(default_factory=dict)
     attributes: dict[str, dict[str, ir.Expr | None]] = field(default_factory=dict)
     _contracts: ModuleContracts | None = None
@@ -65,6 +65,8 @@ class SourceFile:
     def _statement(self, statement: ir.Stmt, around: Place) -> None:
         place = Place(statement, around.function, around.owner, around.definition, around.loops, statement)
         self.by_span.setdefault(statement.span, place)
+        if isinstance(statement, ir.FunctionDef):
+            self.definitions.append(place)
         inner = place
         match statement:
             case ir.FunctionDef():
@@ -152,10 +154,15 @@ def source_file(path: str) -> SourceFile | None:
     return made
 
 
+@lru_cache(maxsize=4096)
+def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    return tuple(code.co_positions())
+
+
 @cache
-def _span(code: CodeType, instruction: int) -> ir.Span4 | None:
+def span_of(code: CodeType, instruction: int) -> ir.Span4 | None:
     """The span of an instruction, its columns in characters."""
-    line, end_line, column, end_column = next(islice(code.co_positions(), instruction // 2, None))
+    line, end_line, column, end_column = _positions(code)[instruction // 2]
     if line is None or end_line is None or column is None or end_column is None:
         return None
     return (line, _character(code, line, column), end_line, _character(code, end_line, end_column))
@@ -166,9 +173,15 @@ def _character(code: CodeType, line: int, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
+def look_up(code: CodeType) -> None:
+    """Find out where all instructions of a function stand, ahead of its first call."""
+    for i in range(len(_positions(code))):
+        span_of(code, 2 * i)
+
+
 @cache
 def place_of(code: CodeType, instruction: int) -> Place | None:
     """The node that an instruction (``f_lasti`` or ``tb_lasti``) evaluates."""
     source = source_file(code.co_filename)
-    span = _span(code, instruction)
+    span = span_of(code, instruction)
     return source.by_span.get(span) if source is not None and span is not None else None

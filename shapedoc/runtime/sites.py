@@ -20,7 +20,7 @@ from shapedoc.runtime.active import followed
 from shapedoc.runtime.op_names import PASSIVE
 from shapedoc.runtime.patterns import Pattern, Seen
 
-__all__ = ["Failure", "Sites"]
+__all__ = ["QUIET", "Failure", "Sites"]
 
 
 class Failure(NamedTuple):
@@ -35,7 +35,8 @@ class Failure(NamedTuple):
 
 
 _Tensor = torch.Tensor
-_QUIET = PASSIVE | {"__get__", "__set__", "size", "__iter__"}
+# What is not looked at: it makes no tensor, or comes of what does.
+QUIET = PASSIVE | {"__get__", "__set__", "size", "__iter__"}
 # Whole numbers that go into these name axes: they are no sizes, whatever size they happen to be equal to.
 _OF_AXES = names(
     "transpose permute swapaxes swapdims movedim moveaxis unsqueeze squeeze flatten unbind cat concat stack softmax "
@@ -79,7 +80,7 @@ class Sites(TorchFunctionMode):
     ) -> Any:
         __tracebackhide__ = True
         name = getattr(func, "__name__", "")
-        if name in _QUIET:
+        if name in QUIET:
             return func(*args, **kwargs) if kwargs else func(*args)
         frame: FrameType | None = sys._getframe(1)
         watched = self.watched
