@@ -70,7 +70,7 @@ class Checked:
 
     def _build(self, tensors: frozenset[str], results: int, *, ready: bool) -> FunctionType:
         scope: dict[str, Any] = getattr(self.function, "__globals__", {})
-        return build(Plan(self.function, tensors, results), self.names, scope, ready=ready)
+        return build(Plan(self.signature, tensors, results), self.names, scope, ready=ready)
 
     def _specialise(self, args: Mapping[str, Any], out: Any) -> None:
         """Write the wrapper for what calls have shown: which parameters are tensors, always, and what is returned."""
@@ -110,6 +110,9 @@ class Checked:
             inspect.get_annotations(function, eval_str=True)
             firm = {n for n, t in self.contract.params.items() if t.firm and all(isinstance(d, Named) for d in t.dims)}
             self.typed  # noqa: B018
+            if firm and firm == set(self.contract.params):
+                # The wrapper that calls with tensors alone will need, so that it is compiled already.
+                self._build(frozenset(firm), len(self.contract.returns), ready=True)
             self.watch.foreseen = foresee(function, firm)
         except Exception:  # A name that is defined further down, a file that is not there: the first call will see.
             if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(sys.exception(), NameError):
@@ -142,7 +145,7 @@ class Checked:
         entry = self.seen.get(key) if key is not None else None
         _results.last = _NOTHING
         try:
-            pattern = pattern_of(bound.values(), (self._autocast(),))
+            pattern = partial(pattern_of, bound.values(), (self._autocast(),))
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self.typed, *args, **kwargs)
             recorded = entry is not None and self.watch.has_steps

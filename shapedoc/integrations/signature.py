@@ -7,8 +7,9 @@ slow way.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
 from shapedoc.runtime.patterns import shape_of
@@ -55,11 +56,10 @@ def mentions(key: object, number: int) -> bool:
 class Plan:
     """What the generated code of one function looks like. tensors: parameters that are tensors in every call."""
 
-    def __init__(self, function: Callable[..., Any], tensors: frozenset[str], results: int) -> None:
-        self.signature = inspect.signature(function)
+    def __init__(self, signature: inspect.Signature, tensors: frozenset[str], results: int) -> None:
         self.tensors = tensors
         self.results = results
-        self.parameters = list(self.signature.parameters.values())
+        self.parameters = list(signature.parameters.values())
 
     @property
     def head(self) -> str:
@@ -147,6 +147,13 @@ def build(plan: Plan, names: dict[str, Any], scope: dict[str, Any], *, ready: bo
     head, _, rest = body.partition("\n")
     text = f"def make({', '.join(given)}):\n{head}\n        if 0: ({mentioned})\n{rest}\n    return wrapper\n"
     place: dict[str, Any] = {}
-    exec(compile(text, "<shapedoc.check>", "exec"), scope, place)
+    exec(_compiled(text), scope, place)
     made: FunctionType = place["make"](**given)
+    # Code of its own: a compiler keeps what it has compiled by the code that it is of.
+    made.__code__ = made.__code__.replace()
     return made
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<shapedoc.check>", "exec")

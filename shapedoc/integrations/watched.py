@@ -67,7 +67,7 @@ class Watch:
     def run(
         self,
         call: Callable[[], Any],
-        pattern: Pattern,
+        pattern_of: Callable[[], Pattern],
         *,
         recorded: bool,
         as_stated: bool = False,
@@ -75,15 +75,15 @@ class Watch:
     ) -> Any:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
-        call: the function with its arguments. pattern: the signature up to its numbers. as_stated: every argument is a
-        tensor of real numbers and of a shape that is stated, and no size happens to be 1. read: of code that no
-        recorder sees, what reading it finds.
+        call: the function with its arguments. pattern_of: gives the signature up to its numbers. as_stated: every
+        argument is a tensor of real numbers and of a shape that is stated, and no size happens to be 1. read: of code
+        that no recorder sees, what reading it finds.
         """
         __tracebackhide__ = True
         if not self.path or not self.options.record:
             return self._plain(call)
         if is_recording(self.path):
-            self._learn(pattern)
+            self._learn(pattern_of())
             return call()
         if is_recording():
             return self._plain(call)
@@ -91,6 +91,7 @@ class Watch:
             return call()
         if self.foreseen is not None and as_stated and not recorded and not self.again and read is None:
             return self._as_foreseen(call, self.foreseen)
+        pattern = pattern_of()
         if not recorded and not self.again and pattern in self.patterns:
             if read is not None:
                 return self._plain(call)

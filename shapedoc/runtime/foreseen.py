@@ -22,7 +22,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown
 from shapedoc.runtime.active import followed, going_as_foreseen
-from shapedoc.runtime.places import Place, SourceFile, look_up, span_of
+from shapedoc.runtime.places import Place, SourceFile, span_of, spans_of
 from shapedoc.runtime.shadows import kind_of
 from shapedoc.runtime.sites import QUIET, Failure
 from shapedoc.source import ir
@@ -81,11 +81,12 @@ class _Step:
 class Foreseen:
     """All that one function does.
 
-    code: its own. definitions: where it and the functions of its file that it calls are defined. numbers: of the names
-    of sizes.
+    code: its own. spans: of its instructions. definitions: where it and the functions of its file that it calls are
+    defined. numbers: of the names of sizes.
     """
 
     code: CodeType
+    spans: Mapping[int, ir.Span4]
     definitions: frozenset[ir.Span4]
     steps: tuple[_Step, ...]
     numbers: Mapping[Sym, int]
@@ -118,8 +119,7 @@ def foreseen(
     definitions = _passed(source, steps)
     if not steps or definition not in definitions or not all(_is_straight(source, d) for d in definitions):
         return None
-    look_up(code)
-    return Foreseen(code, frozenset(d.span for d in definitions), reader.bound(steps), reader.numbers)
+    return Foreseen(code, spans_of(code), frozenset(d.span for d in definitions), reader.bound(steps), reader.numbers)
 
 
 def _passed(source: SourceFile, steps: Sequence[_Step]) -> list[ir.FunctionDef]:
@@ -295,10 +295,14 @@ class AsForeseen(TorchFunctionMode):
             raise
 
     def _agrees(self, frame: FrameType, name: str, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> bool:
-        steps = self.plan.steps
-        if frame.f_code.co_filename != self.plan.code.co_filename:
+        plan, code = self.plan, frame.f_code
+        steps = plan.steps
+        if code is plan.code:
+            span = plan.spans.get(frame.f_lasti)
+        elif code.co_filename == plan.code.co_filename:
+            span = span_of(code, frame.f_lasti)
+        else:
             return False
-        span = span_of(frame.f_code, frame.f_lasti)
         while self.at < len(steps) and steps[self.at].several and steps[self.at].span != span:
             self.at += 1
         if self.at == len(steps) or steps[self.at].span != span:

@@ -12,7 +12,7 @@ from shapedoc.source import ir, lower_ast
 from shapedoc.source.contracts import ModuleContracts
 from shapedoc.source.parse import SourceError
 
-__all__ = ["Place", "SourceFile", "look_up", "place_of", "source_file", "span_of"]
+__all__ = ["Place", "SourceFile", "place_of", "source_file", "span_of", "spans_of"]
 
 Node = ir.Expr | ir.Stmt
 
@@ -173,10 +173,10 @@ def _character(code: CodeType, line: int, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def look_up(code: CodeType) -> None:
-    """Find out where all instructions of a function stand, ahead of its first call."""
-    for i in range(len(_positions(code))):
-        span_of(code, 2 * i)
+def spans_of(code: CodeType) -> dict[int, ir.Span4]:
+    """The spans of all instructions of a function, by where they stand in it."""
+    found = ((2 * i, span_of(code, 2 * i)) for i in range(len(_positions(code))))
+    return {at: span for at, span in found if span is not None}
 
 
 @cache
