@@ -15,7 +15,7 @@ from typing import Any, TypeVar, overload
 from shapedoc.integrations.checked import Checked
 from shapedoc.integrations.watched import Options, best, note, tell
 
-__all__ = ["check", "is_off", "watching"]
+__all__ = ["check", "decorator", "is_off", "watching"]
 
 _Target = TypeVar("_Target", bound=Callable[..., Any])
 
@@ -45,7 +45,12 @@ def check(target: Any = None, /, *, on_finding: str = "warn", record: bool = Tru
 
     Raises ValueError for another `on_finding`, TypeError for a target that is neither a function nor a class.
     """
-    options = Options(on_finding, record, ahead=True)
+    decorate = decorator(Options(on_finding, record, ahead=True))
+    return decorate if target is None else decorate(target)
+
+
+def decorator(options: Options) -> Callable[[Any], Any]:
+    """What decorates functions and classes in this way."""
 
     def decorate(one: Any) -> Any:
         if is_off():
@@ -58,7 +63,7 @@ def check(target: Any = None, /, *, on_finding: str = "warn", record: bool = Tru
             return _function(one, options)
         raise TypeError(f"`check` decorates functions and classes, not {type(one).__name__}")
 
-    return decorate if target is None else decorate(target)
+    return decorate
 
 
 def _function(function: FunctionType, options: Options) -> Any:

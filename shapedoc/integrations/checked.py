@@ -102,20 +102,23 @@ class Checked:
         return self._typed
 
     def prepare(self) -> None:
-        """Do what does not depend on a call: read what is stated, and the file; load what verifies and records."""
+        """Do what does not depend on a call, where its annotations state every argument: compile, and read the file."""
         function = self.function
         if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
             return
         try:
-            inspect.get_annotations(function, eval_str=True)
-            firm = {n for n, t in self.contract.params.items() if t.firm and all(isinstance(d, Named) for d in t.dims)}
-            self.typed  # noqa: B018
-            if firm and firm == set(self.contract.params):
-                # The wrapper that calls with tensors alone will need, so that it is compiled already.
-                self._build(frozenset(firm), len(self.contract.returns), ready=True)
-            self.watch.foreseen = foresee(function, firm)
-        except Exception:  # A name that is defined further down, a file that is not there: the first call will see.
-            if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(sys.exception(), NameError):
+            given = [n for i, n in enumerate(self.signature.parameters) if i or n != "self"]
+            stated = inspect.get_annotations(function, eval_str=True)
+            if not given or not all(hasattr(stated.get(n), "dim_str") for n in given):
+                return
+            terms = self.contract.params
+            _ = self.typed
+            # The wrapper that calls with tensors alone will need, so that it is compiled already.
+            self._build(frozenset(terms), len(self.contract.returns), ready=True)
+            if all(isinstance(d, Named) for term in terms.values() for d in term.dims):
+                self.watch.foreseen = foresee(function)
+        except Exception as problem:  # A name that is defined further down: the first call will see.
+            if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(problem, NameError):
                 raise
 
     # -- a signature that has not been verified
@@ -149,8 +152,7 @@ class Checked:
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self.typed, *args, **kwargs)
             recorded = entry is not None and self.watch.has_steps
-            terms = self.contract.params.items()
-            as_stated = sizes is not None and all(_is_general(bound.get(name), term) for name, term in terms)
+            as_stated = sizes is not None and self.watch.foreseen is not None and self._is_as_stated(bound)
             out = self.watch.run(run, pattern, recorded=recorded, as_stated=as_stated, read=read)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
@@ -173,6 +175,13 @@ class Checked:
         else:
             entry[1] = entry[1] * 2 if self.watch.has_steps else 0
         return out
+
+    def _is_as_stated(self, bound: Mapping[str, Any]) -> bool:
+        """Whether the arguments are what reading took them for; an object of a subclass may be built of other parts."""
+        owner = bound.get("self")
+        if owner is not None and vars(type(owner)).get(self.function.__name__) is not self.wrapper:
+            return False
+        return all(_is_general(bound.get(name), term) for name, term in self.contract.params.items())
 
     def _forget_with(self, value: Any) -> None:
         """Forget signatures of an object when it goes: another one may get its identity."""
@@ -261,11 +270,11 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_general(value: Any, stated: Term) -> bool:
-    """Whether an argument is a tensor of real numbers of the stated rank, none of its sizes 0 or 1."""
+    """Whether an argument is a tensor of real numbers of the stated rank, none of its sizes 0."""
     dtype, shape = getattr(value, "dtype", None), shape_of(value)
     if shape is None or not getattr(dtype, "is_floating_point", False):
         return False
-    return len(shape) == len(stated.dims) and min(shape, default=2) > 1
+    return len(shape) == len(stated.dims) and 0 not in shape
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -8,7 +8,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 
-from shapedoc.integrations.check import check, is_off
+from shapedoc.integrations.check import decorator, is_off
+from shapedoc.integrations.watched import Options
 
 __all__ = ["Hook", "install_import_hook"]
 
@@ -56,7 +57,8 @@ class _Loader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         self.inner.exec_module(module)
-        decorate = check(on_finding=self.on_finding)
+        # Much of a package may never be called: nothing is read ahead of that.
+        decorate = decorator(Options(self.on_finding))
         for name, value in list(vars(module).items()):
             own = getattr(value, "__module__", None) == module.__name__
             if own and isinstance(value, FunctionType | type) and not hasattr(value, "__shapedoc__"):

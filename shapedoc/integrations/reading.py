@@ -18,7 +18,7 @@ from typing import Any
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.runtime.contracts import definition_of
-from shapedoc.runtime.foreseen import Foreseen, foreseen
+from shapedoc.runtime.foreseen import Foreseen, foreseen, is_straight
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
 from shapedoc.source.suppress import parse_suppressions, skips_file
@@ -72,16 +72,16 @@ def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding
     return parse_suppressions(source.module.comments).split(found, source.module)[0]
 
 
-def foresee(function: FunctionType, stated: Collection[str]) -> Foreseen | None:
-    """What a call of a function will do, where reading it says all of it and finds nothing in it; None elsewhere.
+def foresee(function: FunctionType) -> Foreseen | None:
+    """What a call of a function does whose annotations state every argument; None where reading leaves it open.
 
-    stated: the parameters whose shapes its annotations state.
+    There is nothing to tell of it, nor of the functions of its file that it calls.
     """
     source, place = definition_of(function)
-    if source is None or place is None or not stated or source.text.count("\n") > _MOST_LINES_AHEAD:
+    if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD or not is_straight(source, place):
         return None
     trace, found = _studied(source.path, source.text)
-    plan = foreseen(trace, function.__code__, source, place, stated)
+    plan = foreseen(trace, function.__code__, source, place)
     told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
     if plan is None or any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
         return None

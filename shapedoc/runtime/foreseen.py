@@ -2,13 +2,13 @@
 
 A function whose arguments all have stated shapes, without branches and loops, does the same operations in every call.
 Where reading it has followed every one of them by name and found nothing, the rules have judged each call that goes
-this very way, whatever its numbers (0 and 1 apart): it need not be recorded.
+this very way, whatever its numbers: it need not be recorded.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any
@@ -27,7 +27,7 @@ from shapedoc.runtime.shadows import kind_of
 from shapedoc.runtime.sites import QUIET, Failure
 from shapedoc.source import ir
 
-__all__ = ["AsForeseen", "Foreseen", "foreseen"]
+__all__ = ["AsForeseen", "Foreseen", "foreseen", "is_straight"]
 
 # Library modules that call one function of torch, by its name; what goes on in others is not looked at.
 _LAYERS = {
@@ -96,19 +96,16 @@ class _Unforeseen(Exception):
     """Raised where reading leaves something open."""
 
 
-def foreseen(
-    trace: Trace, code: CodeType, source: SourceFile, place: Place, stated: Collection[str]
-) -> Foreseen | None:
+def foreseen(trace: Trace, code: CodeType, source: SourceFile, place: Place) -> Foreseen | None:
     """What a function does, where the trace of its file says all of it; None where it does not.
 
-    place: of its definition in its file. stated: the parameters whose shapes are.
+    place: of its definition in its file, which states the shape of every argument.
     """
     definition, owner = place.node, place.owner
     assert isinstance(definition, ir.FunctionDef)
     name = f"{owner}.{definition.name}" if owner else definition.name
     entries = [e for e in trace.entries if e[0] == (owner if owner and definition.name == "forward" else name)]
-    unstated = {p.name for p in definition.params[1 if owner else 0 :]} - set(stated)
-    if len(entries) != 1 or unstated:
+    if len(entries) != 1:
         return None
     _, start, end, sizes = entries[0]
     reader = _Reader(source, sizes)
@@ -117,28 +114,26 @@ def foreseen(
     except _Unforeseen:
         return None
     definitions = _passed(source, steps)
-    if not steps or definition not in definitions or not all(_is_straight(source, d) for d in definitions):
+    if not any(d.node is definition for d in definitions) or not all(is_straight(source, d) for d in definitions):
         return None
-    return Foreseen(code, spans_of(code), frozenset(d.span for d in definitions), reader.bound(steps), reader.numbers)
+    return Foreseen(
+        code, spans_of(code), frozenset(d.node.span for d in definitions), reader.bound(steps), reader.numbers
+    )
 
 
-def _passed(source: SourceFile, steps: Sequence[_Step]) -> list[ir.FunctionDef]:
-    """The functions in which steps stand."""
-    found = {}
-    for step in steps:
-        place = source.by_span.get(step.span)
-        if place is not None and place.definition is not None:
-            found[place.definition.span] = place.definition
-    return list(found.values())
+def _passed(source: SourceFile, steps: Sequence[_Step]) -> list[Place]:
+    """Where the functions are defined in which steps stand."""
+    around = [source.by_span[s.span].definition for s in steps if s.span in source.by_span]
+    return [place for place in source.definitions if any(place.node is definition for definition in around)]
 
 
 _STATEMENTS = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.Assert, ir.FunctionDef)
 _CHOICES = (ir.IfExp, ir.BoolOp, ir.Comprehension, ir.Lambda, ir.Starred)
 
 
-def _is_straight(source: SourceFile, definition: ir.FunctionDef) -> bool:
-    """Whether a function has no branch, no loop and no function inside."""
-    inside = [p for p in source.by_span.values() if p.definition is definition]
+def is_straight(source: SourceFile, place: Place) -> bool:
+    """Whether the function that is defined there has no branch, no loop and no function inside."""
+    inside = [p for p in source.by_span.values() if p.definition is place.node]
     return all(
         (p.statement is None or isinstance(p.statement, _STATEMENTS))
         and not p.loops
@@ -177,7 +172,8 @@ class _Reader:
         if event.op.startswith("einops."):
             return _Step(span, "", several=True)
         if not isinstance(layer, Layer):
-            if event.op.startswith("operator.") and not inputs:
+            # A bare `squeeze` takes away whatever happens to be 1.
+            if (event.op.startswith("operator.") and not inputs) or (called == "squeeze" and len(event.operands) < 2):
                 raise _Unforeseen
             return _Step(span, "" if event.op.startswith("operator.") else called, inputs)
         if layer.kind not in _LAYERS or len(inputs) != 1:
@@ -330,7 +326,7 @@ class AsForeseen(TorchFunctionMode):
         for want, size in zip(wanted.sizes, shape, strict=True):
             if not isinstance(want, int):
                 self.composed.append((want, size))
-            elif (want if want >= 0 else sizes.setdefault(want, size)) != size or (size < 2 and want < 0):
+            elif (want if want >= 0 else sizes.setdefault(want, size)) != size:
                 return False
         return True
 

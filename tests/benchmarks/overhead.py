@@ -115,9 +115,11 @@ def first_call(rounds: int, folder: Path) -> None:
     times: dict[str, list[float]] = {"the process": [peer[1]]}
     modules = [_once(lambda m=model: m(x)) for model in models[1:]]  # type: ignore[misc]
     fresh = list(_fresh_classes(folder, max(rounds // 4, 3)))
+    decorating = [_once(lambda c=cls: jaxtyped(c.forward, typechecker=beartype)) for cls in fresh]  # type: ignore[misc]
     theirs = [(jaxtyped(cls.forward, typechecker=beartype), cls(12)) for cls in fresh]
     firsts = [_once(lambda c=call, m=model: c(m, x)) for call, model in theirs]  # type: ignore[misc]
-    ours = [shapedoc.check(cls)(12) for cls in fresh]
+    decorating_ours = [_once(lambda c=cls: shapedoc.check(c)) for cls in fresh]  # type: ignore[misc]
+    ours = [cls(12) for cls in fresh]
     times["a class"] = [_once(lambda m=model: m(x)) for model in ours]  # type: ignore[misc]
     times["a module"] = modules
     alike = {"a one": ((1, 5, 12), (2, 1, 12)), "an agreement": ((2, 12, 12), (7, 7, 12), (12, 5, 12))}
@@ -134,6 +136,7 @@ def first_call(rounds: int, folder: Path) -> None:
     print(
         f"one jaxtyped call {one:.0f} us; its first of the process {peer[0]:.0f} us, of a class {median(firsts):.0f} us"
     )
+    print(f"decorating a class, ours {median(decorating_ours):.0f} us, theirs {median(decorating):.0f} us")
     for what, every in times.items():
         cost = median(every)
         print(f"first call of {what:12} {cost:8.0f} us  {cost / one:6.1f} x one jaxtyped call")
