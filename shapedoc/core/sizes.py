@@ -378,7 +378,9 @@ class Sizes:
     # -- roles
 
     def mark(self, axis: Axis | Run, role: str, line: int) -> None:
-        """Remember that an axis (or each of a run) was used in a role: batch, time, position, row, feature, head."""
+        """Remember that an axis (or each of a run) was used in a role: batch, time, position, row, feature, head;
+        stated, where a comment alone says its size.
+        """
         for i in axis.ids if isinstance(axis, Axis) else (axis.uid,):
             self.roles.setdefault(i, {}).setdefault(role, line)
 

@@ -142,6 +142,7 @@ class Stated:
 
     permuted: a size that it names is there, at another place. event: the index of the event that made the value, -1
     for a parameter. driver: whether the value is what driver code gave to a function; `function` is the one stated in.
+    loose: it leaves out axes of size 1 and nothing else, as people do of masks.
     """
 
     span: Span
@@ -155,6 +156,7 @@ class Stated:
     event: int = -1
     function: str = ""
     driver: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,6 +290,9 @@ def invoke(
     if len(running) >= 2 or len(m.frames) > m.max_depth:
         return m.unknown_call(f"{function.name}: recursion", node, args, keywords)
     variables = _bind(m, function, args, keywords, node, rest)
+    if variables is None:
+        # It takes other arguments: where this line runs, something else is called.
+        return m.unknown_call(f"{function.name}: other arguments", node, args, keywords)
     if function.name.endswith(".__init__") and args and isinstance(made := args[0].value, Instance):
         made.given = {**variables, **made.given}
     frame = Frame(
@@ -328,8 +331,8 @@ def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt) -> Value:
 
 def _bind(
     m: Machine, function: Function, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool
-) -> dict[str, Value]:
-    """The variables that a call starts with."""
+) -> dict[str, Value] | None:
+    """The variables that a call starts with; None where Python refuses it: too many arguments, or one given twice."""
     variables: dict[str, Value] = {}
     given = list(args)
     named = dict(keywords)
@@ -352,7 +355,7 @@ def _bind(
             variables[p.name] = lift(function.defaults[p.name], p.name, owner, line)
         else:
             variables[p.name] = Unknown(f"argument `{p.name}` is missing")
-    return variables
+    return variables if rest or not (given or named) else None
 
 
 def _named(m: Machine, value: Value, name: str) -> Value:

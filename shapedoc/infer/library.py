@@ -75,6 +75,8 @@ def real(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     qualified = node.func.attr if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else ""
     values = [_number(a.value) for a in args]
     if any(isinstance(v, Tensor) for v in values):
+        if qualified in ("power", "prod"):
+            return m.operate(f"numpy.{qualified}", node, args, keywords)
         return m.operate("torch.exp", node, args[:1])
     if qualified in ("pow", "power") and len(values) == 2 and all(isinstance(v, Int | Float) for v in values):
         left, right = values

@@ -13,7 +13,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
-from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.machine import Frame, Machine
 from shapedoc.infer.values import Function, Instance, Symbolic
@@ -129,6 +129,8 @@ class Statements:
         if parameter and value.event < 0:
             m.described.add(value.uid)
         if shape.run is not None:
+            if dims is not None and _names_a_one(shape, dims):
+                return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter)
@@ -136,9 +138,10 @@ class Statements:
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
             return  # an empty tensor that a loop is to fill
         if dims is None:
-            self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
+            loose = _leaves_ones_out(m, value, stated, shape, name)
+            self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
             return
-        self._name(m, value, shape, dims, stated, name)
+        self._name(m, value, shape, dims, stated, name, parameter=parameter)
         if parameter:
             named = [self._size(m, d, new=False) for d in dims if isinstance(d, Named)]
             m.sizes.apart(*(d for d in named if d is not None))
@@ -184,7 +187,15 @@ class Statements:
             m.sizes.meet(axis.dim, size)
 
     def _name(
-        self, m: Machine, value: Tensor, shape: Shape, dims: Sequence[DimExpr], stated: StatedShape, name: str
+        self,
+        m: Machine,
+        value: Tensor,
+        shape: Shape,
+        dims: Sequence[DimExpr],
+        stated: StatedShape,
+        name: str,
+        *,
+        parameter: bool,
     ) -> None:
         """The rank agrees: learn what the names stand for, and see whether they still stand for the same."""
         for axis, dim in zip(shape.axes, dims, strict=True):
@@ -197,11 +208,13 @@ class Statements:
                 continue
             if axis.dim.const == 1 or known.const == 1:
                 continue
+            unknown = _open(axis.dim) or _open(known)
+            if unknown and parameter and value.event >= 0 and stated.form not in _READ_BY_PROGRAMS:
+                continue  # letters are used loosely: `(B, T, d)` is said of queries and of keys
             if value.event >= 0 and _open(axis.dim):
                 m.commented |= axis.ids
-            verdict = (
-                m.sizes.meet(axis.dim, known) if _open(axis.dim) or _open(known) else m.sizes.compare(axis.dim, known)
-            )
+                m.sizes.mark(axis, "stated", stated.span[0])
+            verdict = m.sizes.meet(axis.dim, known) if unknown else m.sizes.compare(axis.dim, known)
             said = stated.form not in ("docstring", "suffix")
             permuted = said and verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
             if permuted and verdict.kind is not Kind.NEVER:
@@ -239,8 +252,12 @@ class Statements:
             key = named.key
             known = m.frame.names.get(key)
             if known is not None:
+                variable = m.frame.variables.get(key)
+                if isinstance(variable, Int) and m.sizes.compare(variable.dim, known).kind is not Kind.ALWAYS:
+                    return variable.dim if new else None  # said of two sizes
                 return known
-            variable = m.lookup(key)
+            # A variable of the file is another thing: a driver's `batch_size` is not that of every tensor.
+            variable = m.frame.variables.get(key) or m.frame.closure.get(key)
             receiver = m.frame.receiver
             if variable is None and isinstance(receiver, Instance):
                 variable = receiver.attributes.get(key) or receiver.given.get(key)
@@ -272,6 +289,7 @@ class Statements:
         *,
         rank: bool,
         permuted: bool = False,
+        loose: bool = False,
     ) -> None:
         if stated.sure and stated.form not in _READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
@@ -280,7 +298,20 @@ class Statements:
         inferred = m.sizes.show_shape(value.shape)
         span, text = Span(*stated.span), str(stated)
         m.trace.stated.append(
-            Stated(span, name, text, stated.form, inferred, verdict, rank, permuted, value.event, m.function, m.driver)
+            Stated(
+                span,
+                name,
+                text,
+                stated.form,
+                inferred,
+                verdict,
+                rank,
+                permuted,
+                event=value.event,
+                function=m.function,
+                driver=m.driver,
+                loose=loose,
+            )
         )
 
 
@@ -311,6 +342,29 @@ def _has_two_meanings(dim: Dim, name: str) -> bool:
     ``self.hidden = encoder.hidden * encoder.directions``: a comment's ``hidden * directions`` speaks of the encoder's.
     """
     return dim.sym is None and any(sym.name == name for sym in dim.syms)
+
+
+def _names_a_one(shape: Shape, dims: Sequence[DimExpr]) -> bool:
+    """Whether a name is said of an axis at an end of a shape that is seen to be 1: ``(B, T)`` of ``(..., 1)``."""
+    ends = (*zip(shape.prefix, dims, strict=False), *zip(reversed(shape.suffix), reversed(dims), strict=False))
+    return any(axis.dim.const == 1 and isinstance(dim, Named) and dim.equals is None for axis, dim in ends)
+
+
+def _leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape, name: str) -> bool:
+    """Whether a statement leaves out only axes of size 1 that are there to broadcast, as is usual of masks.
+
+    The same of a reduction that keeps the axis it reduced; of anything else it is a disagreement.
+    """
+    if stated.form in _READ_BY_PROGRAMS or stated.rank is None or shape.rank is None:
+        return False
+    if any(isinstance(d, Number) for d in stated.dims):
+        return False  # who writes one of them writes all
+    ones = sum(axis.dim.const == 1 for axis in shape.axes)
+    if not 0 < shape.rank - len(stated.dims) <= ones:
+        return False
+    made = m.trace.events[value.event] if value.event >= 0 else None
+    keeps = made.value("keepdim") if made is not None else None
+    return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
 
 
 def _open(dim: Dim) -> bool:

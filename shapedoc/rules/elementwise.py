@@ -190,7 +190,7 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             one, two, a, b = two, one, b, a
     for back in range(-len(a.axes), 0):
         x, y = a.axes[back], b.axes[back]
-        if x.dim == ONE or y.dim == ONE or x.same(y):
+        if x.dim == ONE or y.dim == ONE or x.same(y) or _is_said(event, x) or _is_said(event, y):
             continue
         sameness = event.sizes.compare(x.dim, y.dim)
         if is_layered(event, x, y) and sameness.kind is not Kind.ALWAYS and not sameness.wrong:
@@ -204,6 +204,11 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
         elif home is not None and (len(a.axes) < len(b.axes)):
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
+
+
+def _is_said(event: Event, axis: Axis) -> bool:
+    """Whether nothing but a comment says what the size of an axis is."""
+    return event.sizes is not None and event.sizes.role(axis, "stated") is not None
 
 
 def is_layered(event: Event, one: Axis, other: Axis) -> bool:

@@ -109,7 +109,8 @@ def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
         return
     if sink.how == "add" and (meaning is None or not meaning.additive):
         return
-    place = _place(softmax.shape, softmax.axis)
+    # Where it stands among the scores that are masked: it may be another place once the softmax is called.
+    place = _place(sink.event.shape, softmax.axis)
     if place is None or -place > len(shape.suffix) or shape.suffix[place].dim != ONE:
         return
     # The axes that it does vary along: the batch, and besides it the queries.

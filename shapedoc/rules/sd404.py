@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Float, Int, Tensor, Value
 from shapedoc.rules.contractions import names, tensor_operands
@@ -21,18 +22,28 @@ __all__ = ["RULE"]
 _FILLS = names("masked_fill where masked_scatter")
 _AGAIN = names("softmax Softmax.forward normalize log_softmax")
 _LOW = -1e3
+_REPEATS = names("expand expand_as repeat broadcast_to tile")
+_CHOICES = names("max argmax topk sort argsort multinomial")
 _MASKS = re.compile(r"mask|(?<![a-z])(?:keep|pad|padding|valid)(?![a-z])")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
+    tidied: set[Span] = set()
+    found: list[Finding] = []
     for softmax in softmaxes(trace):
         if softmax.kind == "sum":
             continue
+        masked = _masked_before(g, softmax)
         for user, current in followed(g, softmax):
             fault = _fault(g, softmax, user, current)
-            if fault is not None and not _normalised_again(g, user):
-                yield _found(trace, softmax, user, *fault)
+            if fault is None or _normalised_again(g, user) or _only_chosen_from(g, user):
+                continue
+            if fault[1] == "warning" and masked:
+                tidied.add(user.span)  # the second mask only tidies up, in the other branch as well
+            else:
+                found.append(_found(trace, softmax, user, *fault))
+    yield from (f for f in found if f.severity == "error" or f.span not in tidied)
 
 
 def _fault(g: Graph, softmax: Softmax, user: Event, current: Event) -> tuple[Operand | None, Severity, str] | None:
@@ -44,12 +55,12 @@ def _fault(g: Graph, softmax: Softmax, user: Event, current: Event) -> tuple[Ope
             return None
         if value <= _LOW:
             return mask, "error", "-inf" if value == float("-inf") else f"{value:g}"
-        if value != 0 or mask is None or _masked_before(g, softmax) or not _along(softmax, user, mask):
+        if value != 0 or mask is None or not _along(g, softmax, user, mask):
             return None
         return mask, "warning", "0"
     if user.short == "mul":
         mask = next((o for o in tensor_operands(user) if g.producer(o.value) is not current), None)
-        if mask is None or not _is_mask(g, mask) or _masked_before(g, softmax) or not _along(softmax, user, mask):
+        if mask is None or not _is_mask(g, mask) or not _along(g, softmax, user, mask):
             return None
         return mask, "warning", "0"
     return None
@@ -85,14 +96,31 @@ def _is_mask(g: Graph, operand: Operand) -> bool:
     return is_mask(g, operand) or _MASKS.search(text) is not None
 
 
-def _along(softmax: Softmax, user: Event, mask: Operand) -> bool:
+def _along(g: Graph, softmax: Softmax, user: Event, mask: Operand) -> bool:
     """Whether a mask is known to differ along the normalised axis: one of padded queries does not."""
     shape, result = shape_at(user, mask), user.shape
     if shape is None or result is None or shape.rank is None or softmax.axis is None:
         return False
     axes = result.axes
     place = next((i - len(axes) for i, a in enumerate(axes) if softmax.axis.ids <= a.ids), None)
-    return place is not None and -place <= len(shape.axes) and shape.axes[place].dim != ONE
+    if place is None or -place > len(shape.axes) or shape.axes[place].dim == ONE:
+        return False
+    made = g.producer(mask.value)
+    while made is not None and made.short in _REPEATS:
+        source = made.operand("input")
+        before = shape_at(made, source) if source is not None else None
+        if before is None or source is None or -place > len(before.suffix):
+            break
+        if before.suffix[place].dim == ONE:
+            return False
+        made = g.producer(source.value)
+    return True
+
+
+def _only_chosen_from(g: Graph, user: Event) -> bool:
+    """Whether masked weights serve to choose the greatest, or to draw: they need not sum to 1."""
+    users = [e for e in g.forward(user, lambda e: e.short in SHAPING) if e.short not in SHAPING]
+    return bool(users) and all(e.short in _CHOICES for e in users)
 
 
 def _masked_before(g: Graph, softmax: Softmax) -> bool:

@@ -40,7 +40,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT
-        if certain and not _only_as_called(trace, stated):
+        if certain and not stated.loose and not _only_as_called(trace, stated):
             _gather(trace, stated, severity, drifts)
         else:
             yield _found(trace, Drift(stated, "note"))

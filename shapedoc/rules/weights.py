@@ -87,7 +87,18 @@ def is_mask(g: Graph, operand: Operand) -> bool:
 
 
 def _layouts(g: Graph, event: Event) -> Iterator[Event]:
-    return g.back(event, lambda e: e.short in SHAPING)
+    """An event and those whose results it lays out; what elements are chosen with is no part of them."""
+    seen, pending = set[int](), [event]
+    while pending:
+        current = pending.pop()
+        if current.index in seen:
+            continue
+        seen.add(current.index)
+        yield current
+        if current.short == "getitem":
+            pending.extend(g.producers(current.value("input")))
+        elif current.short in SHAPING:
+            pending.extend(g.inputs(current))
 
 
 def weighted(g: Graph, softmax: Softmax) -> Iterator[Weighted]:

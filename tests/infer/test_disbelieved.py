@@ -40,8 +40,13 @@ class Model(nn.Module):
 
 
 def test_a_comment_that_every_caller_contradicts_is_the_fault() -> None:
-    codes = [f.code for f in found(HEAD + STALE % ".unsqueeze(1).unsqueeze(2)", "SD205", "SD701")]
+    codes = [f.code for f in found(HEAD + STALE % "[:, None, None].expand(B, 1, T, T)", "SD205", "SD701")]
     assert codes == ["SD701"]
+
+
+def test_a_mask_whose_axes_of_size_one_are_left_out_is_no_fault_and_no_evidence() -> None:
+    findings = found(HEAD + STALE % ".unsqueeze(1).unsqueeze(2)", "SD205", "SD701")
+    assert [(f.code, f.note) for f in findings] == [("SD701", True)]
 
 
 def test_a_comment_that_the_caller_keeps_to_is_believed() -> None:

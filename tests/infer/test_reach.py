@@ -361,3 +361,47 @@ def test_a_sum_with_a_table_of_positions_has_as_many_axes_as_the_words_and_one()
         """,
         "Encoder",
     )
+
+
+def test_a_call_that_python_refuses_is_not_followed() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+
+        class Plain(nn.Module):
+            def forward(self, x, mask=None):
+                return x + 1
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = Plain()
+
+            def forward(self, x, positions, mask):
+                B, T, d = x.shape
+                a = self.layer(x, mask=mask)
+                a = a * 2  #: (B, T, d)
+                b = self.layer(x, positions, mask=mask)
+                b = b * 2  #: nothing
+                c = self.layer(x, positions, mask)
+                c = c * 2  #: nothing
+                return a, b, c
+        """,
+        "Model",
+    )
+
+
+def test_numpy_powers_have_the_shape_of_both() -> None:
+    check(
+        """
+        import numpy as np
+
+        def loudness(x):
+            T, n = x.shape
+            y = np.power(10.0, x * 0.05)  #: (T, n)
+            z = np.power(x[:, :1], x)  #: (T, n)
+            return np.prod(z, axis=0)  #: (n,)
+        """,
+        "loudness",
+    )

@@ -83,6 +83,88 @@ def attend(scores, memory, lengths):
     weights = scores.view(B, T, 1).masked_fill(~keep, -1e9).softmax(1)
     return (weights * memory).sum(1)
 """,
+    "scores that get an axis after they were masked": """
+class Attend(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, memory, mask):
+        B, T = mask.shape
+        q, k, v = self.q(x), self.k(memory), self.v(memory)
+        scores = torch.bmm(q, k.transpose(1, 2)).masked_fill(~mask.unsqueeze(1), -1e9)
+        v = v.unsqueeze(1)
+        weights = scores.unsqueeze(3).softmax(2)
+        return (v * weights).sum(2)
+""",
+    "a docstring with one letter for queries and for keys": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def weights(self, query, key, mask):
+        '''
+        :param query: (N, length, d)
+        :param key: (N, length, d)
+        '''
+        scores = query @ key.transpose(-2, -1)  # (N, length, length)
+        return scores.masked_fill(mask == 0, -1e9).softmax(-1)
+
+    def forward(self, query, key, mask):
+        B = query.size(0)
+        return self.weights(self.q(query).view(B, -1, 8), self.k(key).view(B, -1, 8), mask)
+
+
+class Decoder(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.attention = Attention(d)
+
+    def forward(self, target, memory):
+        x = self.embed(target)
+        n_queries = target.size(1)
+        mask = torch.ones((n_queries, memory.size(1)))
+        return self.attention(x, memory, mask)
+""",
+    "layers of another class, which take the positions": """
+class Relative(nn.Module):
+    def forward(self, x, positions, mask=None):
+        return (x @ x.transpose(1, 2) + positions).masked_fill(mask, -1e9).softmax(2) @ x
+
+
+class Plain(nn.Module):
+    def forward(self, x, mask=None):
+        scores = x @ x.transpose(1, 2)
+        if mask is not None:
+            scores = scores.masked_fill(mask[:, :, None] > 0, -1e9)
+        return scores.softmax(1) @ x
+
+
+class Model(nn.Module):
+    def __init__(self, vocab, d, kind):
+        super().__init__()
+        self.kind = kind
+        self.embed = nn.Embedding(vocab, d)
+        self.layers = nn.ModuleList()
+        if kind == 0:
+            for i in range(4):
+                self.layers.append(Relative())
+        elif kind == 1:
+            for i in range(4):
+                self.layers.append(Plain())
+
+    def forward(self, words):
+        x = self.embed(words)
+        B, T, d = x.shape
+        positions = torch.randn(B, 1, T)
+        mask = torch.triu(torch.ones(T, T), diagonal=1).bool()
+        for layer in self.layers:
+            if self.kind == 0:
+                x = layer(x, positions, mask=mask)
+        return x
+""",
     "queries and keys, each masked": """
 def attend(x, lengths):
     B, T, d = x.shape

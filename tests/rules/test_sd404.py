@@ -99,6 +99,44 @@ def attend(q, k, v, query_mask):
 
 attend(torch.randn(2, 5, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8), torch.ones(2, 5))
 """,
+    "padded queries, repeated along the keys": """
+def attend(q, k, v, query_mask):
+    rows = query_mask.unsqueeze(-1).repeat(1, 1, k.size(1))
+    rows = rows.repeat(2, 1, 1)
+    p = (q @ k.transpose(1, 2)).softmax(-1) * rows
+    return p @ v
+
+attend(torch.randn(4, 5, 8), torch.randn(4, 6, 8), torch.randn(4, 6, 8), torch.ones(2, 5))
+""",
+    "scores that one branch masks": """
+def attend(q, k, v, keys, mask=None):
+    B, T, d = k.shape
+    s = q @ k.transpose(1, 2)
+    if mask is not None:
+        p = s.masked_fill(mask, -1e9).softmax(-1)
+    else:
+        p = s.softmax(-1)
+    return (p * (keys != 0).unsqueeze(1)) @ v
+""",
+    "the step that is chosen among those not visited": """
+def choose(state, cities, free):
+    B, T, d = cities.shape
+    p = torch.softmax(torch.bmm(cities, state.unsqueeze(2)).squeeze(2), dim=1)
+    mask = free > 0
+    best, place = (p * mask).max(1)
+    return place
+
+choose(torch.randn(2, 8), torch.randn(2, 6, 8), torch.ones(2, 6))
+""",
+    "values chosen by truth": """
+def attend(states, memory, active):
+    kept = memory[active > 0]
+    B, T, d = kept.shape
+    p = torch.softmax(torch.bmm(kept, states.unsqueeze(2)), dim=1)
+    return (kept * p).sum(1)
+
+attend(torch.randn(3, 8), torch.randn(3, 6, 8), torch.ones(3))
+""",
     "heads that are switched off": """
 def attend(q, k, v, head_mask):
     return ((q @ k.transpose(2, 3)).softmax(-1) * head_mask) @ v

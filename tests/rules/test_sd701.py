@@ -135,6 +135,23 @@ def step(x):
     last = x[:, -1:]  # (n, 1, d)
     return last.squeeze(1)  # (n, d)
 """,
+    "a name that the docstring and the code use of two sizes": """
+class Attend(nn.Module):
+    def weights(self, query, key, cache=None):
+        '''
+        query: (batch, n_queries, d)
+        key: (batch, n_keys, d)
+        '''
+        batch, n_queries, d = query.shape
+        if cache is not None:
+            key = torch.cat([key, cache], dim=1)
+        batch, n_keys, d = key.shape
+        scores = query @ key.transpose(1, 2)  # (batch, n_queries, n_keys)
+        return scores
+
+    def forward(self, x, cache=None):
+        return self.weights(x, x, cache)
+""",
     "a docstring": """
 def attend(q, k):
     '''Attend.
@@ -150,6 +167,23 @@ def attend(q, k):
 """,
 }
 
+LOOSE = {
+    "masks and kept axes whose ones are left out": """
+def scale(x, words):
+    B, T, D = x.shape
+    mask = (words != 0).view(B, 1, T, 1)  # (B, T)
+    spread = x.var(dim=-1, keepdim=True)  # (B, T)
+    return x / spread, mask
+""",
+    "a reduction whose kept axis is left out, of which nothing else is known": """
+class Norm(nn.Module):
+    def forward(self, x):
+        spread = x.var(dim=-1, keepdim=True)  # (B, T)
+        normed = (x - x.mean(dim=-1, keepdim=True)) / spread.sqrt()  # (B, T, D)
+        return normed
+""",
+}
+
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_found(name: str) -> None:
@@ -161,6 +195,13 @@ def test_what_is_wrong_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], "SD701", "SD702") == []
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_ones_that_are_left_out_of_masks_and_kept_axes_are_notes(name: str) -> None:
+    findings = found(HEAD + LOOSE[name], "SD701", "SD702")
+    assert findings
+    assert all(f.note for f in findings)
 
 
 def test_an_explicit_line_is_held_to_its_sizes() -> None:
