@@ -256,8 +256,9 @@ class Statements:
                 if isinstance(variable, Int) and m.sizes.compare(variable.dim, known).kind is not Kind.ALWAYS:
                     return variable.dim if new else None  # said of two sizes
                 return known
-            # A variable of the file is another thing: a driver's `batch_size` is not that of every tensor.
-            variable = m.frame.variables.get(key) or m.frame.closure.get(key)
+            variable = m.lookup(key)
+            if _is_batch(key) and key not in m.frame.variables:
+                variable = None  # a driver's `batch_size` is not that of every tensor
             receiver = m.frame.receiver
             if variable is None and isinstance(receiver, Instance):
                 variable = receiver.attributes.get(key) or receiver.given.get(key)
@@ -365,6 +366,10 @@ def _leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shap
     made = m.trace.events[value.event] if value.event >= 0 else None
     keeps = made.value("keepdim") if made is not None else None
     return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
+
+
+def _is_batch(name: str) -> bool:
+    return "batch" in name.lower() or name.lower() in ("b", "n", "bs", "bsz")
 
 
 def _open(dim: Dim) -> bool:

@@ -12,7 +12,7 @@ from shapedoc.source.contracts.binding import GENERIC_IN, Binder
 from shapedoc.source.contracts.layout import Slot, target_names
 from shapedoc.source.contracts.places import is_no_tensor, is_reshaped
 from shapedoc.source.contracts.stated import Bound, StatedShape
-from shapedoc.source.ir import Assign, ClassDef, Comment, For, FunctionDef, If, Stmt, With
+from shapedoc.source.ir import Assign, ClassDef, Comment, Const, ExprStmt, For, FunctionDef, If, Stmt, With
 
 __all__ = ["OwnLines"]
 
@@ -23,6 +23,11 @@ def _sets(stmt: Stmt, name: str) -> bool:
         return True
     blocks = (stmt.body, stmt.orelse) if isinstance(stmt, If) else (stmt.body,) if isinstance(stmt, For | With) else ()
     return any(_sets(inner, name) for block in blocks for inner in block)
+
+
+def _begins(above: Slot | None) -> bool:
+    """Whether nothing but a docstring stands above."""
+    return above is None or (isinstance(above.stmt, ExprStmt) and isinstance(above.stmt.value, Const))
 
 
 def _opens(anchor: Slot, shapes: list[StatedShape]) -> bool:
@@ -56,7 +61,7 @@ class OwnLines:
         gap_below = below.line - last - 1 if below is not None else 1
         bound = False
         unnamed: list[StatedShape] = []
-        opening = above is None and _opens(anchor, shapes)
+        opening = _begins(above) and _opens(anchor, shapes)
         for shape in shapes:
             if opening:
                 bound |= self.binder.by_name(anchor, line, shape)
@@ -91,6 +96,8 @@ class OwnLines:
             return False
         if below is not None and gap_below == 0 and gap_above > 0 and is_reshaped(below.stmt, name):
             shape = replace(shape, sure=False)  # it may be said of a part of the statement below
+        if _begins(above) and isinstance(earlier, str) and following is not None:
+            shape = replace(shape, sure=False)  # of the parameter, or of what replaces it a few lines below
         if earlier is not None and following is not None and following is below:
             style = self._style(anchor)
             if (gap_below == 0 and gap_above > 0) or (gap_below == gap_above and style < 0):

@@ -317,6 +317,18 @@ def test_a_list_of_parameters_at_the_beginning_is_of_them_even_where_one_is_repl
     assert bound(text) == ["1 param state (layers, B, d)", "1 param memory (T, B, d)"]
 
 
+def test_two_parameters_that_are_replaced_below_are_said_of_either() -> None:
+    text = """
+    def forward(self, state, memory):
+        # state: (B, n, width)
+        # memory: (B, T, width)
+        state = self.w_q(state)
+        memory = self.w_k(memory)
+        return state, memory
+    """
+    assert bound(text) == ["1 param memory ~(B, T, width)", "4 after state ~(B, n, width)"]
+
+
 def test_above_a_step_that_lays_the_value_out_it_may_be_said_of_a_part_of_the_step() -> None:
     text = """
     def score(self, queries, keys):
