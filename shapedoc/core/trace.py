@@ -174,6 +174,7 @@ class Trace:
 
     entries: for each entry, its name and the range of events it covers. sizes: what was known at the end of each.
     aliases: where a tensor (its uid) that has a name was given another one, as it is (``hidden = last``).
+    returned: where the author's functions return a tensor (its uid), alone or as a part of a tuple.
     """
 
     path: str
@@ -185,6 +186,7 @@ class Trace:
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
     aliases: dict[int, Span] = field(default_factory=dict)
+    returned: dict[int, Span] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

@@ -284,6 +284,14 @@ class Recorder:
                 self.one_sided.add(event.index)
         return result
 
+    def leaves(self, node: ir.Expr, value: Value) -> None:
+        """Remember where tensors leave the function that made them."""
+        if isinstance(value, Tensor):
+            self.trace.returned.setdefault(value.uid, span_of(node))
+        elif isinstance(value, Seq) and isinstance(node, ir.Sequence) and len(node.items) == len(value.items):
+            for item, part in zip(node.items, value.items, strict=True):
+                self.leaves(item, part)
+
     def wrong_rank(self, tensor: Tensor, wanted: int, got: int, node: ir.Expr) -> None:
         """Record that a tensor's sizes were unpacked into another number of names."""
         if tensor.uid in self.described or tensor.event in self.tentative:

@@ -32,7 +32,7 @@ from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
 from shapedoc.infer.subscripts import key_of, settle_index
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import Class, Container, Function, Instance, Symbolic
+from shapedoc.infer.values import Class, Container, Function, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["assign"]
@@ -256,6 +256,8 @@ def expression(m: Machine, node: ir.ExprStmt) -> Signal:
 def returning(m: Machine, node: ir.Return) -> Signal:
     value = m.eval(node.value) if node.value is not None else NoneValue()
     m.frame.returned.append(settled(m.sizes, value))
+    if node.value is not None and not m.path:
+        m.leaves(node.value, value)
     if m.after_assign is not None:
         m.after_assign(m, node)
     return "return"
@@ -377,7 +379,7 @@ def function(m: Machine, node: ir.FunctionDef) -> Signal:
 def class_(m: Machine, node: ir.ClassDef) -> Signal:
     from shapedoc.infer.machine import Frame
 
-    bases = tuple(m.eval(b) for b in node.bases)
+    bases = tuple(Library(b.source) if isinstance(b, Setting) else b for b in map(m.eval, node.bases))
     frame = m.frame
     closure = {**frame.closure, **frame.variables} if len(m.frames) > 1 else {}
     made = Class(node, node.name, bases, module=frame.module)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.span import Span
+from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Stated, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import operand_of, problems
@@ -27,7 +27,7 @@ _FORMS = {
 }
 # Forms that a program reads, and whose names therefore stand for one size each.
 # What has so many axes and no others.
-_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "gather"))
+_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "gather", "cat", "stack", "permute", "einsum", "transpose"))
 _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
@@ -152,11 +152,20 @@ def _found(trace: Trace, drift: Drift) -> Finding:
         tensor=name,
         actual=stated.inferred,
         expected=stated.text,
-        labels=label(made.span, f"{name} is {stated.inferred}") if made is not None else (),
+        labels=(label(made.span, f"{name} is {stated.inferred}") if made is not None else ()) + _left(trace, stated),
         why="a stated shape is what the next reader builds on; one of the two is wrong",
         help=f"write {stated.inferred} here, or mend the code",
         notes=((f"agrees only if {when}",) if when else ()) + _likewise(drift),
     )
+
+
+def _left(trace: Trace, stated: Stated) -> tuple[Label, ...]:
+    """A label where another function of the file returns the value, unless it makes it on that line."""
+    made = trace.events[stated.event] if 0 <= stated.event < len(trace.events) else None
+    span = trace.returned.get(made.result.uid) if made is not None and isinstance(made.result, Tensor) else None
+    if made is None or span is None or made.function == stated.function:
+        return ()
+    return label(span, "returned here")
 
 
 def _likewise(drift: Drift) -> tuple[str, ...]:

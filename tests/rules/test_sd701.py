@@ -85,6 +85,20 @@ class General(nn.Module):
         query = self.map(state)
         return torch.bmm(memory, query)  # <- SD701
 """,
+    "a join of what has, by two comments, other numbers of axes": """
+from scorers import Attend
+
+
+class Step(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attend = Attend()
+
+    def forward(self, token, states):
+        token = self.attend.embed(token)  # (batch_size, d_embed)
+        context = self.attend(token, states)  # (batch_size, 1, d_state)
+        return torch.cat((token, context), dim=-1)  # <- SD701
+""",
 }
 
 RIGHT = {
@@ -251,3 +265,23 @@ def test_a_comment_that_only_one_call_contradicts_is_a_note() -> None:
 def test_what_follows_from_a_drift_is_told_with_it() -> None:
     text = full_text(HEAD + WRONG["a comment, and another of what is made of the same"], "SD701")
     assert "stated wrongly as well, for the same reason: line 10 (`second`)" in text
+
+
+RETURNED = """
+def attend(query, memory):
+    B, T, D = memory.shape
+    scores = torch.bmm(query.unsqueeze(1), memory.transpose(1, 2))
+    weights = torch.softmax(scores, dim=-1)
+    return torch.bmm(weights, memory), weights
+
+
+class Step(nn.Module):
+    def forward(self, state, memory):
+        batch, length, width = memory.shape
+        context, weights = attend(state, memory)  # weights: (batch, length)
+        return weights
+"""
+
+
+def test_where_another_function_returns_it_is_shown() -> None:
+    assert "return torch.bmm(weights, memory), weights" in full_text(HEAD + RETURNED, "SD701")
