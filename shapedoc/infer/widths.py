@@ -51,14 +51,21 @@ def _meant_beside(m: Machine, event: Event, width: Dim) -> None:
 
     What a later walk takes for the widths of the parts was learnt from this very module, and says nothing.
     """
-    dim, parts = event.value("dim"), _parts(event.value("tensors"))
+    dim, tensors = event.value("dim"), event.value("tensors")
+    parts = tensors.items if isinstance(tensors, Seq) and tensors.rest is None else ()
     if not isinstance(dim, Int) or dim.value != 0 or not _is_sum(m.sizes.resolve(width), len(parts)):
         return
-    last = [s.suffix[-1].dim if s.suffix else None for s in (m.sizes.shape(p.shape) for p in parts)]
+    last = [_last(m, p.as_tensor() if isinstance(p, Opaque) else p) for p in parts]
     unknown = all(d is None or (d.sym is not None and not d.sym.name) for d in last)
     if unknown or event.span in m.beside:
         m.beside.add(event.span)
         event.problems = (*event.problems, Problem("parts-not-beside", ("tensors",), loud=False))
+
+
+def _last(m: Machine, value: Value | None) -> Dim | None:
+    """The size of the last axis of a tensor, where there is one that is known to be."""
+    suffix = m.sizes.shape(value.shape).suffix if isinstance(value, Tensor) else ()
+    return suffix[-1].dim if suffix else None
 
 
 def _is_sum(width: Dim, count: int) -> bool:

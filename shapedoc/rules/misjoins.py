@@ -49,7 +49,7 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
     for event in trace.events:
         if event.short != "cat" or event.span in seen or _is_reported(event):
             continue
-        found = _stretched(trace, g, event) or _steps(trace, g, event) or _apart(event)
+        found = _stretched(trace, g, event) or _steps(trace, g, event) or _grown(trace, g, event) or _apart(event)
         if found is not None:
             seen.add(event.span)
             yield found
@@ -187,6 +187,35 @@ def _recurs(g: Graph, made: Event) -> bool:
             if later and event.short not in ("phi", "setitem"):
                 return True
     return False
+
+
+# -- a step that is put behind the steps it was made of
+
+
+def _grown(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
+    """``tokens = cat((tokens, following), 0)`` in a loop: one step for every row, joined as further rows."""
+    join, value = join_of(event), event.value("tensors")
+    if join is None or not event.loops or not isinstance(value, Seq) or len(value.items) != 2:
+        return None
+    before, step = join.shapes
+    made = g.producer(_tensor(value.items[0]))
+    again = made is not None and any(
+        e.span == event.span for e in (made, *(g.inputs(made) if made.short == "phi" else ()))
+    )
+    rows = before.axes[join.back]
+    ones = [k for k, axis in enumerate(step.axes) if axis.dim == ONE and k != join.back + len(step.items)]
+    if not again or not ones or rows.dim == ONE or not rows.same(step.axes[join.back]):
+        return None
+    place = join.back + len(step.items)
+    return Misjoin(
+        event,
+        join.span,
+        place,
+        f"`{event.short}` joins a step along axis {place}, where axis {ones[-1]} holds it",
+        "the step has as many rows as what it is joined to, and was made of it: there are twice as many rows in every "
+        "round",
+        f"dim={ones[-1]}",
+    )
 
 
 # -- keys and values of one cache

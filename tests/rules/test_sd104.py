@@ -154,9 +154,57 @@ class Step(nn.Module):
     def forward(self, token, context):
         return self.cell(torch.cat((token, context), 0))  # <- SD104
 """,
+    "a step for every row, joined as more rows": """
+class Writer(nn.Module):
+    def __init__(self, vocab, dim):
+        super().__init__()
+        self.mix = nn.Sequential(nn.Embedding(vocab, dim), nn.Linear(dim, vocab))
+
+    def forward(self, tokens, steps):
+        batch_size, length = tokens.shape
+        for _ in range(steps):
+            following = self.mix(tokens)[:, -1].argmax(-1, keepdim=True)
+            tokens = torch.cat((tokens, following), dim=0)  # <- SD104
+        return tokens
+""",
+    "what modules that are not read made, for one as wide as both": """
+from blocks import Attend
+
+
+class Merge(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.own, self.other = Attend(width), Attend(width)
+        self.gate = nn.Linear(width + width, width)
+
+    def forward(self, x, memory):
+        mine = self.own(x)
+        theirs = self.other(mine, memory)
+        return torch.sigmoid(self.gate(torch.cat([mine, theirs], 0)))  # <- SD104
+""",
 }
 
 RIGHT = {
+    "a step for every row, behind the steps": """
+class Writer(nn.Module):
+    def __init__(self, vocab, dim):
+        super().__init__()
+        self.mix = nn.Sequential(nn.Embedding(vocab, dim), nn.Linear(dim, vocab))
+
+    def forward(self, tokens, steps):
+        batch_size, length = tokens.shape
+        for _ in range(steps):
+            following = self.mix(tokens)[:, -1].argmax(-1, keepdim=True)
+            tokens = torch.cat((tokens, following), dim=1)
+        return tokens
+""",
+    "a table that doubles": """
+def signs(count):
+    table = torch.ones(1, 1)
+    for _ in range(count):
+        table = torch.cat((torch.cat((table, table), 1), torch.cat((table, -table), 1)), 0)
+    return table
+""",
     "both pooled with their axis, of a rank that is not known": """
 class Spatial(nn.Module):
     def __init__(self):
