@@ -70,7 +70,7 @@ def _even(size: int, each: int) -> list[Dim]:
     return [Dim.of(min(each, size - start)) for start in range(0, max(size, 1), each)]
 
 
-@op("torch.split", "torch.Tensor.split")
+@op("torch.split")
 def split(at: OpContext, tensor: Tensor, split_size_or_sections: Value, dim: int = 0) -> Value:
     """Cut an axis into pieces of one size, or of the sizes in a list, which must add up.
 
@@ -78,10 +78,25 @@ def split(at: OpContext, tensor: Tensor, split_size_or_sections: Value, dim: int
     Conflict: the axis does not exist; the sizes do not add up ("impossible-view").
     Source: PyTorch documentation, torch.split.
     """
+    return _split(at, tensor, split_size_or_sections, dim)
+
+
+@op("torch.Tensor.split")
+def split_of_tensor(at: OpContext, input: Tensor, split_size: Value, dim: int = 0) -> Value:
+    """Cut an axis into pieces of one size, or of the sizes in a list, as torch.split does.
+
+    input (*, n, *), size k -> (*, k, *) each, the last one smaller
+    Conflict: the axis does not exist; the sizes do not add up ("impossible-view").
+    Source: PyTorch documentation, torch.Tensor.split.
+    """
+    return _split(at, input, split_size, dim)
+
+
+def _split(at: OpContext, tensor: Tensor, sections: Value, dim: int) -> Value:
     place, axis = _cut(at, tensor, dim)
-    size = whole(at, split_size_or_sections)
+    size = whole(at, sections)
     if size is None:
-        return _sections(at, tensor, place, axis, split_size_or_sections)
+        return _sections(at, tensor, place, axis, sections)
     if axis.dim.const is not None and size.const:
         pieces = _even(axis.dim.const, size.const)
         if len(pieces) <= _MANY:

@@ -109,6 +109,7 @@ def unfold(draw: Draw) -> Call:
 SAMPLES: dict[str, Sample] = {
     "torch.chunk": chunk,
     "torch.split": split,
+    "torch.Tensor.split": split,
     "torch.tensor_split": tensor_split,
     "torch.unbind": unbind,
     "torch.narrow": narrow,
