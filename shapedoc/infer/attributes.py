@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from sys import stdlib_module_names
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
@@ -41,7 +42,7 @@ from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
 
-__all__ = ["TENSOR_ONLY", "get", "prefix_of", "shape_of", "size_at"]
+__all__ = ["TENSOR_ONLY", "get", "is_foreign", "prefix_of", "shape_of", "size_at"]
 
 _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
@@ -95,6 +96,7 @@ _DTYPES: dict[str, Kind] = {
     **dict.fromkeys(["float", "float16", "float32", "float64", "half", "double", "bfloat16"], "float"),
     **dict.fromkeys(["int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "intp"], "int"),
 }
+_KNOWN = frozenset(("torch", "numpy", "einops", "jaxtyping", "scipy", "torchvision", "jax", "tensorflow"))
 _CONSTANTS: dict[str, Value] = {
     "math.inf": Float(float("inf"), known=True),
     "math.pi": Float(3.141592653589793, known=True),
@@ -114,7 +116,8 @@ def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
         case Tensor():
             return _of_tensor(m, value, name, node)
         case Library(qualified):
-            return _of_library(qualified, name)
+            found = _of_library(qualified, name)
+            return m.setting(found.qualified) if isinstance(found, Library) and is_foreign(found.qualified) else found
         case Instance():
             return _of_instance(m, value, name, node)
         case Symbolic():
@@ -218,6 +221,13 @@ def _of_library(qualified: str, name: str) -> Value:
     if qualified in ("torch", "numpy") and name in _DTYPES and find(full) is None:
         return Dtype(_DTYPES[name], name)
     return Library(full)
+
+
+@lru_cache(maxsize=4096)
+def is_foreign(qualified: str) -> bool:
+    """Whether a name belongs to a module that is neither read nor known: what is not called of it is a setting."""
+    root = qualified.partition(".")[0]
+    return root not in _KNOWN and root not in stdlib_module_names
 
 
 def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> Value:

@@ -35,6 +35,7 @@ from shapedoc.infer.values import (
     Function,
     Instance,
     Partial,
+    Setting,
     SizePart,
     Super,
     Symbolic,
@@ -137,6 +138,8 @@ def call_value(
         case Partial():
             bound = {k: Arg(v) for k, v in func.keywords.items()}
             return call_value(m, func.function, [*(Arg(a) for a in func.args), *args], {**bound, **keywords}, node)
+        case Setting(source=qualified):
+            return _call_library(m, qualified, args, keywords, node, rest)
     label = func.name if isinstance(func, Symbolic) else "a value that is not known"
     return m.unknown_call(label, node, args, keywords)
 

@@ -14,7 +14,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Int, Layer, Tensor, Value
 from shapedoc.infer.recorder import Arg, Recorder, replace_tensor, span_of
-from shapedoc.infer.values import Class, Function, Instance, LocalModule
+from shapedoc.infer.values import Class, Function, Instance, LocalModule, Setting
 from shapedoc.source import ir
 
 __all__ = [
@@ -102,6 +102,7 @@ class Machine(Recorder):
         # layers.
         self.asked: dict[str, list[bool | str | int]] = {}
         self.configures: set[str] = set()
+        self.settings: dict[str, Setting] = {}
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
@@ -185,6 +186,13 @@ class Machine(Recorder):
         answers = self.asked.setdefault(parameter, [])
         if value not in answers:
             answers.append(value)
+
+    def setting(self, qualified: str) -> Setting:
+        """What a file that is not read gives a name to; one object wherever it is named."""
+        found = self.settings.get(qualified)
+        if found is None:
+            found = self.settings[qualified] = Setting(qualified)
+        return found
 
     def take_back(self, mark: int) -> None:
         """Undo what was written to objects since the journal was `mark` long."""

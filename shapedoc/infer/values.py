@@ -20,6 +20,7 @@ __all__ = [
     "LocalModule",
     "Partial",
     "Range",
+    "Setting",
     "SizePart",
     "Super",
     "Symbolic",
@@ -242,3 +243,27 @@ class Symbolic(Opaque):
         for f in self.fields.values():
             out.extend(f.walk())
         return out
+
+
+class Setting(Symbolic):
+    """A name of a file that is not read: ``config.d_model``, ``hparams.n_heads``, ``MAX_LENGTH``.
+
+    Used as a number it is a size of its own, the same wherever it is named; called, it is a function that nobody knows.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, qualified: str) -> None:
+        owner, _, name = qualified.rpartition(".")
+        super().__init__(name, owner, size=True, source=qualified)
+
+    def as_int(self) -> Int:
+        if self._int is None:
+            self._int = Int(Dim.of(Sym(self.name, owner=self.owner, origin=f"setting `{self.source}`")), self.name)
+        return self._int
+
+    def child(self, name: str) -> Symbolic:
+        """A field of a setting."""
+        if name not in self.fields:
+            self.fields[name] = Setting(f"{self.source}.{name}")
+        return self.fields[name]

@@ -405,3 +405,56 @@ def test_what_a_batch_is_unpacked_into_has_no_shape_in_common() -> None:
                 loss(torch.zeros(B, 2), target)
         """
     assert problems(program) == []
+
+
+def test_what_a_file_that_is_not_read_sets_is_a_size() -> None:
+    check(
+        """
+        import torch
+        import torch.nn as nn
+        from project import config
+        from project.settings import D_OUT
+
+        class Step(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.GRU(config.d_embed // 2, config.d_state, batch_first=True)
+                self.out = nn.Linear(2 * config.d_state, D_OUT)
+
+            def forward(self, token):
+                batch, width = token.shape
+                states, _ = self.rnn(token.unsqueeze(1))
+                scores = self.out(torch.cat((states, states), dim=-1))  #: (batch, 1, D_OUT)
+                return scores
+        """,
+        "Step",
+    )
+
+
+def test_what_is_called_of_a_file_that_is_not_read_stays_a_function() -> None:
+    program = """
+        import torch
+        from project import tools
+
+        class Kind(tools.Base):
+            def forward(self, x):
+                return tools.masked(x.unsqueeze(0), tools.limit)
+        """
+    assert [e.op for e in run(program).events] == ["torch.Tensor.unsqueeze", "project.tools.masked"]
+
+
+def test_two_settings_that_differ_in_name_may_be_equal() -> None:
+    program = """
+        import torch.nn as nn
+        from project import config
+
+        class Pair(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.one = nn.Linear(width, config.d_embed)
+                self.two = nn.Linear(config.d_state, width)
+
+            def forward(self, x):
+                return self.one(self.two(self.one(x)))
+        """
+    assert all(p.sameness is not None and not p.sameness.wrong for e in run(program).events for p in e.problems)
