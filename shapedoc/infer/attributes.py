@@ -96,7 +96,7 @@ _DTYPES: dict[str, Kind] = {
     **dict.fromkeys(["float", "float16", "float32", "float64", "half", "double", "bfloat16"], "float"),
     **dict.fromkeys(["int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "intp"], "int"),
 }
-_KNOWN = frozenset(("torch", "numpy", "einops", "jaxtyping", "scipy", "torchvision", "jax", "tensorflow"))
+_KNOWN = frozenset(("torch", "numpy", "einops", "jaxtyping", "scipy", "torchvision", "jax", "cupy", "tensorflow"))
 _CONSTANTS: dict[str, Value] = {
     "math.inf": Float(float("inf"), known=True),
     "math.pi": Float(3.141592653589793, known=True),

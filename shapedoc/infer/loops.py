@@ -25,6 +25,8 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     got = elements(m, m.eval(node.iterable), node)
     items = got.items
     if len(m.loops) >= _DEEP:
+        if got.exact and len(items) > 1:
+            got = Elements(items, False, Dim.of(len(items)))
         items = items[-1:]
     elif len(m.loops) >= 2 and len(items) > 2:
         items, got = items[:2], Elements(items[:2], False, got.length)
@@ -54,7 +56,7 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     if signal in ("return", "raise") and got.exact:
         return signal
     if not got.exact and after_first is not None:
-        _settle(m, before, after_first, got.length, node)
+        _settle(m, before, after_first, got.length, node, once=m.frame.variables == after_first)
     return m.run(node.orelse) if node.orelse and signal != "break" else ""
 
 
@@ -79,17 +81,29 @@ def loop_while(m: Machine, node: ir.While) -> Signal:
     finally:
         m.loops = outer
     if after_first is not None:
-        _settle(m, before, after_first, None, node)
+        _settle(m, before, after_first, None, node, once=m.frame.variables == after_first)
     return ""
 
 
 def _settle(
-    m: Machine, before: Mapping[str, Value], first: Mapping[str, Value], trips: Dim | None, node: ir.For | ir.While
+    m: Machine,
+    before: Mapping[str, Value],
+    first: Mapping[str, Value],
+    trips: Dim | None,
+    node: ir.For | ir.While,
+    *,
+    once: bool,
 ) -> None:
-    """After rounds that stand for any number of them: keep what they agree on."""
+    """After rounds that stand for any number of them: keep what they agree on.
+
+    once: only one was walked. What a list grew by in it, it grows by in every one.
+    """
     variables = m.frame.variables
     for name, value in list(variables.items()):
         earlier = first.get(name)
+        if once and isinstance(value, Seq) and before.get(name) is not value:
+            variables[name] = _grown(m, before.get(name), value, value, trips, node)
+            continue
         if earlier is None or earlier is value:
             continue
         variables[name] = _settled(m, before.get(name), earlier, value, trips, node)
@@ -123,7 +137,8 @@ def _grown(m: Machine, start: Value | None, first: Seq, last: Seq, trips: Dim | 
     """A list that grew by as many elements in every round has that many for each trip of the loop."""
     if not isinstance(start, Seq) or start.rest is not None or first.rest is not None or last.rest is not None:
         return last
-    more, again = len(first.items) - len(start.items), len(last.items) - len(first.items)
+    more = len(first.items) - len(start.items)
+    again = more if first is last else len(last.items) - len(first.items)
     if more == 0 and again == 0:
         return last
     added = last.items[len(start.items) :]

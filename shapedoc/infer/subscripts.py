@@ -21,7 +21,7 @@ from shapedoc.core.value import (
 from shapedoc.infer.attributes import size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import Container, SizePart, Symbolic
+from shapedoc.infer.values import Container, Setting, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["key_of", "settle_index", "subscript"]
@@ -76,6 +76,8 @@ def _is_old_number(m: Machine, value: Tensor, index: Value, node: ir.Expr) -> bo
 def settle_index(index: Value) -> Value:
     """An index in which parameters that nobody describes are taken for what an index can be."""
     match index:
+        case Setting():
+            return Unknown("an index that another file sets")
         case Symbolic():
             return index.as_tensor() if index.used_as_tensor or not index.size else index.as_int()
         case Seq():

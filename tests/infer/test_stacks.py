@@ -8,6 +8,7 @@ import pytest
 
 from shapedoc.infer import analyse
 from shapedoc.source import lower_ast
+from tests.rules.expectations import found
 
 MODEL = """\
 import torch
@@ -57,3 +58,30 @@ def test_a_stack_that_changes_something_is_walked_again(body: str) -> None:
 
 def test_a_loop_over_time_is_walked_twice() -> None:
     assert rounds("x = self.layers[0](x)", target="_", over="range(n)", before="n = x.size(0)") == 2
+
+
+def test_a_list_that_one_round_of_a_loop_deep_inside_others_fills_is_as_long_as_the_loop() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Bank(nn.Module):
+            def __init__(self, count, width):
+                super().__init__()
+                self.parts = nn.ModuleList([nn.Linear(width, width) for _ in range(count)])
+                self.out = nn.Linear(count * width, width)
+
+            def forward(self, x):
+                found = []
+                for part in self.parts:
+                    found.append(part(x))
+                return self.out(torch.cat(found, dim=-1))
+
+        def train(epochs, batches):
+            bank = Bank(4, 6)
+            for _ in range(epochs):
+                for batch in batches:
+                    for _ in range(3):
+                        bank(torch.zeros(3, 6))
+        """
+    assert found(dedent(program), "SD1") == []
