@@ -66,7 +66,15 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding:
         + call_labels(event),
         why=_why(event, problem),
         help=_help(trace, event, problem, operand, text),
+        causes=_causes(event, problem),
     )
+
+
+def _causes(event: Event, problem: Problem) -> tuple[str, ...]:
+    """An operation that a function takes for one of other tensors, wherever it does."""
+    wanted = problem.detail.get("wanted", "")
+    told = event.op != "unpack" and problem.detail.get("why") != "indices" and wanted.isdigit()
+    return (f"{wanted} axes for {_called(event)} in {event.function}",) if told else ()
 
 
 def _span(event: Event, operand: Operand | None) -> Span:

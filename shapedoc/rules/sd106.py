@@ -105,9 +105,11 @@ def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:
 
 def _causes(feed: Feed) -> tuple[str, ...]:
     """What a size that does not fit comes of: one taken for another all over a class, or one module built wrongly."""
-    if feed.event.sizes is None or not feed.axis.dim.named:
+    if feed.event.sizes is None:
         return ()
     wanted, got = (feed.event.sizes.show(axis.dim) for axis in (feed.wanted, feed.axis))
+    if "?" in got or got.isdigit():
+        return ()
     owner = feed.event.function.rpartition(".")[0] or feed.event.function
     taken = (f"{wanted} for {got} in {owner}",) if feed.wanted.dim.named else ()
     return (*taken, f"{got} for what was built on line {feed.layer.span.line} of {feed.layer.span.path}")

@@ -35,6 +35,23 @@ class Pooled(nn.Module):
         key = self.pool_key(heads)  # same
         return query, key, self.norm(heads)  # same
 """,
+    "one module built wrongly, and called for several sizes": """
+class Head(nn.Module):
+    def __init__(self, channels, classes):
+        super().__init__()
+        self.convolution = nn.Conv2d(3, channels, 3, stride=1, padding=1)
+        self.pool, self.out = nn.AvgPool2d(7, 1), nn.Linear(channels, classes)
+
+    def forward(self, image):
+        pooled = self.pool(self.convolution(image))
+        return self.out(pooled.view(image.shape[0], -1))
+
+
+small, large = Head(16, 10), Head(32, 10)
+images = torch.randn(1, 3, 28, 28)
+small(images)  # <- SD106
+large(images)  # same
+""",
     "two modules with other sizes": """
 class Stacked(nn.Module):
     def __init__(self, d, h):
@@ -105,6 +122,8 @@ class Score(nn.Module):
             return state.dot(step)  # <- SD105
         if self.method == "general":
             return state.dot(self.map(step))  # same
+        if self.method == "scaled":
+            return torch.ones(1, 1, d).dot(step)  # same
         return self.v.dot(torch.tanh(step))  # same
 """,
     "one tensor cut in several ways": """
@@ -152,10 +171,12 @@ error[SD105] wrong-rank: `dot` needs 1 axis, `state` has 2
    |                    ----- state is (B, d)
 17 |             return state.dot(self.map(step))
    |                    ------------------------- the same here
-18 |         return self.v.dot(torch.tanh(step))
+19 |             return torch.ones(1, 1, d).dot(step)
+   |                    ----------------------------- the same here: torch.ones(1, 1, d) is (1, 1, d)
+20 |         return self.v.dot(torch.tanh(step))
    |                ---------------------------- the same here: self.v is (1, d)
    = why: dot takes no batch; `@` and matmul do
-   = note: the same on line 17 and line 18
+   = note: the same on line 17, line 19 and line 20
    = help: torch.matmul, which takes batches
    = more: shapedoc explain SD105
 
