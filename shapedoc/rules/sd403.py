@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
+from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Trace
-from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.softmaxes import Softmax, softmaxes
@@ -15,6 +16,9 @@ from shapedoc.rules.wording import call_labels, finding, label, named, shape_tex
 
 __all__ = ["RULE"]
 
+_TURNS = frozenset(("transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims"))
+_AS_IT_IS = frozenset(("contiguous", "clone", "dropout", "Dropout.forward"))
+
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
@@ -22,11 +26,32 @@ def check(trace: Trace) -> Iterator[Finding]:
         shape = softmax.shape
         if not softmax.implicit or softmax.axis is None or shape is None or shape.rank is None:
             continue
+        if _brought_to_the_front(g, softmax):
+            continue
         found = list(uses(g, softmax))
         if any(is_right(u, softmax.axis) for u in found):
             continue
         if shape.rank == 3 or any(wrong_use(softmax, u) is not None for u in found):
             yield _found(trace, g, softmax, shape.rank)
+
+
+def _brought_to_the_front(g: Graph, softmax: Softmax) -> bool:
+    """Whether the scores are turned just before, and the weights turned back: then axis 0 is the one that was meant."""
+    turned = g.producer(softmax.scores.value)
+    while turned is not None and turned.short in _AS_IT_IS:
+        turned = g.main_source(turned)
+    if turned is None or turned.short not in _TURNS or not turned.operands:
+        return False
+    before = shape_at(turned, turned.operands[0])
+    back = (e for e in g.forward(softmax.event, lambda e: e.short in _AS_IT_IS) if e.short in _TURNS)
+    return before is not None and any(_alike(before, result_shape(event)) for event in back)
+
+
+def _alike(one: Shape, other: Shape | None) -> bool:
+    """Whether two shapes have the same axes in the same order."""
+    if other is None or one.rank is None or one.rank != other.rank:
+        return False
+    return all(a.same(b) for a, b in zip(one.axes, other.axes, strict=True))
 
 
 def _found(trace: Trace, g: Graph, softmax: Softmax, rank: int) -> Finding:

@@ -21,6 +21,12 @@ def attend(query, memory):
 
 attend(torch.randn(2, 3, 7), torch.randn(2, 5, 7))
 """,
+    "turned before, and not turned back": """
+def normalised(scores):
+    B, T, S = scores.shape
+    turned = scores.transpose(1, 2)
+    return F.softmax(turned) * 2  # <- SD403
+""",
     "a module without dim": """
 class Pool(nn.Module):
     def __init__(self):
@@ -63,6 +69,21 @@ class Pool(nn.Module):
     def forward(self, x):
         b, q, k = x.shape
         return self.softmax(x)
+""",
+    "an axis that is brought to the front for it, and back": """
+def normalised(scores, axis):
+    turned = scores.transpose(axis, 0).contiguous()
+    return F.softmax(turned).transpose(axis, 0)
+
+
+class Edges(nn.Module):
+    def __init__(self, hidden, kinds):
+        super().__init__()
+        self.out = nn.Linear(hidden, kinds)
+
+    def forward(self, pairs):
+        B, E, hidden = pairs.shape
+        return normalised(self.out(pairs), -1)
 """,
     "a rank that nobody knows": """
 def normalise(x):
