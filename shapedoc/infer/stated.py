@@ -97,7 +97,9 @@ class Statements:
 
     def _meant(self, m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
         """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead."""
-        if not isinstance(statement, ir.Assign) or self._fitting(bound.shape, m.sizes.shape(named.shape)) is not None:
+        shape = m.sizes.shape(named.shape)
+        fits = shape.rank is not None and self._fitting(bound.shape, shape) is not None
+        if not isinstance(statement, ir.Assign) or fits:
             return False
         targets = [t.id for t in statement.targets if isinstance(t, ir.Name)]
         values = [m.lookup(t) for t in targets] if bound.name not in targets else []

@@ -108,6 +108,28 @@ def split(x, w, heads):
     qkv = (x @ w).reshape(B, T, 3, heads, D // heads)  # x: (B, T, 3, heads, D // heads)
     return qkv
 """,
+    "a comment that names the source from habit, and means the target": """
+class Heads(nn.Module):
+    def __init__(self, width, count):
+        super().__init__()
+        self.count, self.qkv = count, nn.Linear(width, 3 * width)
+
+    def forward(self, x):
+        B, N, C, H = *x.shape, self.count
+        qkv = self.qkv(x).reshape(B, N, 3, H, C // H).permute(2, 0, 3, 1, 4)  # x: (3, B, H, N, C // H)
+        q, k, v = qkv[0], qkv[1], qkv[2]  # x: (B, H, N, C // H)
+        return (q @ k.transpose(-2, -1)) @ v
+
+
+class Windows(nn.Module):
+    def __init__(self, width, count):
+        super().__init__()
+        self.heads = Heads(width, count)
+
+    def forward(self, image):
+        bs, rows, columns, width = image.shape
+        return self.heads(image.reshape(bs, rows * columns, width))
+""",
     "comments that are right": """
 class Attend(nn.Module):
     def __init__(self, width, heads):

@@ -15,8 +15,10 @@ from shapedoc.source.contracts.places import (
     input_name,
     is_no_tensor,
     kept_value,
+    lays_out,
     parameter_on,
     printed_shape_of,
+    reads,
     returned,
 )
 from shapedoc.source.contracts.stated import Bound, StatedShape
@@ -127,7 +129,11 @@ class Binder:
                     index = i if len(returned(slot.stmt)) > 1 else None
                     self.add(self.after, slot.stmt, Bound("", shape, index))
                     return True
-        return self.by_name(slot, slot.line, shape)
+        if lays_out(slot.stmt, name):
+            # Said of the variable, or from habit of what is made of it: they are told apart where both are known.
+            self.add(self.after, slot.stmt, Bound(name, shape, shape.index))
+            return True
+        return self.by_name(slot, slot.line, shape if reads(slot.stmt, name) else replace(shape, sure=False))
 
     def unnamed(self, slot: Slot, shapes: list[StatedShape]) -> bool:
         """Bind shapes without a name to a statement; several only where there are as many targets."""

@@ -34,8 +34,10 @@ __all__ = [
     "is_no_tensor",
     "is_reshaped",
     "kept_value",
+    "lays_out",
     "parameter_on",
     "printed_shape_of",
+    "reads",
     "returned",
 ]
 
@@ -151,6 +153,18 @@ def _beyond(node: Expr, best: Expr) -> bool:
     if node.span[3] != best.span[3]:
         return node.span[3] > best.span[3]
     return node.span[:2] < best.span[:2]
+
+
+def reads(stmt: Stmt, name: str) -> bool:
+    """Whether a variable stands anywhere in a statement; of an attribute that is not asked."""
+    return "." in name or any(isinstance(n, Name) and n.id == name for n in _inside(stmt))
+
+
+def lays_out(stmt: Stmt, name: str) -> bool:
+    """Whether an assignment gives what it makes of a variable another layout in the end: ``y = f(x).view(...)``."""
+    value = stmt.value if isinstance(stmt, Assign) else None
+    layout = isinstance(value, Call) and isinstance(value.func, Attribute) and value.func.attr in _LAYOUTS
+    return layout and name not in target_names(stmt) and input_name(stmt) == name
 
 
 def is_reshaped(stmt: Stmt, name: str) -> bool:

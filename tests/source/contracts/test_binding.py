@@ -88,6 +88,16 @@ def test_a_trailing_name_that_is_another_variable_is_of_that_one() -> None:
     assert bound(text) == ["1 param y (d, d)", "2 after z (B, T, d)"]
 
 
+def test_a_trailing_name_from_habit_is_not_said_of_the_parameter_for_sure() -> None:
+    text = """
+    def f(x, y):
+        p = g(x).view(3, 4).transpose(0, 1)  # x: (B, T, d)
+        q = p[0]  # x: (B, d)
+        r = g(x)  # x: (B, d)
+    """
+    assert bound(text) == ["1 param x ~(B, d)", "1 param x (B, d)", "2 after x (B, T, d)"]
+
+
 def test_a_trailing_name_that_is_no_variable_is_of_the_target_and_not_sure() -> None:
     assert bound("e = f(x)  # energies: (B, T, S)") == ["1 after e ~(B, T, S)"]
     assert bound("e = f(x)  # output: (B, T, S)") == ["1 after e (B, T, S)"]
