@@ -142,7 +142,8 @@ class Stated:
 
     permuted: a size that it names is there, at another place. event: the index of the event that made the value, -1
     for a parameter. driver: whether the value is what driver code gave to a function; `function` is the one stated in.
-    loose: it leaves out axes of size 1 and nothing else, as people do of masks.
+    loose: it leaves out axes of size 1 and nothing else, as people do of masks, or gives the same elements in the same
+    order, grouped otherwise.
     """
 
     span: Span

@@ -247,7 +247,11 @@ def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:
         if x.dim != y.dim:
             break
         tail.append(x.merged(y))
-    return Shape((Run(), *reversed(tail)))
+    room = min(len(s.axes) - len(tail) for s in (a, b))
+    begun = list(zip(a.prefix[:room], b.prefix[:room], strict=False))
+    ones = [i for i, (x, y) in enumerate(begun) if x.dim.const == y.dim.const == 1]
+    head = [_join_axes(machine, x, y) for x, y in begun[: ones[-1] + 1]] if ones else []
+    return Shape((*head, Run(), *reversed(tail)))
 
 
 def _join_axes(machine: Machine, a: Axis, b: Axis) -> Axis:

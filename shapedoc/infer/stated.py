@@ -7,6 +7,7 @@ recorded: it is the statement that is doubted, never the code.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
@@ -16,6 +17,7 @@ from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Bool, Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.machine import Frame, Machine
+from shapedoc.infer.shorthand import is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
@@ -141,12 +143,18 @@ class Statements:
             return  # an empty tensor that a loop is to fill
         if dims is None:
             loose = _leaves_ones_out(m, value, stated, shape, name)
+            if not parameter and stated.form == "comment":
+                loose = loose or is_shorthand(m.sizes, shape, self._said(m, stated))
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
             return
         self._name(m, value, shape, dims, stated, name, parameter=parameter)
         if parameter:
             named = [self._size(m, d, new=False) for d in dims if isinstance(d, Named)]
             m.sizes.apart(*(d for d in named if d is not None))
+
+    def _said(self, m: Machine, stated: StatedShape) -> list[Dim | None]:
+        """The stated sizes, numbers included."""
+        return [Dim.of(d.value) if isinstance(d, Number) else self._size(m, d, new=False) for d in stated.dims]
 
     @staticmethod
     def _fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
@@ -298,24 +306,10 @@ class Statements:
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided:
             return
-        inferred = m.sizes.show_shape(value.shape)
-        span, text = Span(*stated.span), str(stated)
-        m.trace.stated.append(
-            Stated(
-                span,
-                name,
-                text,
-                stated.form,
-                inferred,
-                verdict,
-                rank,
-                permuted,
-                event=value.event,
-                function=m.function,
-                driver=m.driver,
-                loose=loose,
-            )
+        said = Stated(
+            Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted
         )
+        m.trace.stated.append(replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose))
 
 
 def _returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:

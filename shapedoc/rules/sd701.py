@@ -195,8 +195,9 @@ RULE = Rule(
     summary="A comment, docstring, annotation or assert states another shape than the code gives.",
     what="Reads the shapes that the author states, and compares them with the inferred ones: the number of axes, and "
     "names that stand for two different sizes. In comments and docstrings, whose letters are often used loosely, other "
-    "sizes are a note. It stands on the statement: where code and comment contradict each "
-    "other, it is the comment that is reported.",
+    "sizes are a note; so is a comment that gives the same elements in the same order and groups them otherwise, as "
+    "`(B, T, H*d)` of (B, T, H, d), or leaves a leading 1 out. It stands on the statement: where code and comment "
+    "contradict each other, it is the comment that is reported.",
     why="Shape comments are how attention code is read. One that is wrong leads the next change astray, and often it "
     "was right once: the code is what changed.",
     instead="Correct the statement, or the code where the statement is what was meant.",

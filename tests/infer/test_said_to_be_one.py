@@ -25,3 +25,20 @@ def test_what_is_said_to_be_1_is_1() -> None:
         """,
         "Decoder",
     )
+
+
+def test_what_is_1_in_both_branches_is_1_after_them_though_the_rank_is_not_known() -> None:
+    check(
+        """\
+        import torch
+
+
+        def encoded(text, lower):
+            if lower:
+                tokens = torch.tensor([text.lower_tokens()])
+            else:
+                tokens = torch.tensor([text.tokens()])
+            return tokens * 2  #: (1, ...)
+        """,
+        "encoded",
+    )

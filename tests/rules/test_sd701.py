@@ -307,3 +307,24 @@ class Step(nn.Module):
 
 def test_where_another_function_returns_it_is_shown() -> None:
     assert "return torch.bmm(weights, memory), weights" in full_text(HEAD + RETURNED, "SD701")
+
+
+def test_the_same_elements_grouped_otherwise_are_a_note() -> None:
+    text = f"""{HEAD}
+class Kernel(nn.Module):
+    def __init__(self, width, heads, size):
+        super().__init__()
+        self.heads, self.size = heads, size
+        self.map, self.rnn = nn.Linear(width, heads * size), nn.GRU(width, width)
+
+    def forward(self, x):
+        B, T, width = x.shape
+        H, K = self.heads, self.size
+        taps = self.map(x).view(B, T, H, K)  # (B, T, H*K)  # <- note SD701
+        flat = x.flatten(1)  # (B, T, width)  # <- note SD701
+        first = x[:, :1].transpose(0, 1)  # (B, width)  # <- note SD701
+        turned = x.transpose(1, 2).flatten(1)  # (B, T, width)  # <- SD701
+        single = x.unsqueeze(2)  # (B, T, width)  # <- SD701
+        return taps, flat, first, turned, single
+"""
+    assert found(text, "SD701") == expected(text)

@@ -1,0 +1,39 @@
+"""Comments that give a shape as one says it, and not axis by axis.
+
+``(B, T, H*K)`` of a tensor that a view has just cut into (B, T, H, K), or ``(B, H)`` of a recurrent state
+(1, B, H): the elements are those that the comment says, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Sizes
+from shapedoc.ops.regroup import product, regroup
+
+__all__ = ["is_shorthand"]
+
+
+def is_shorthand(sizes: Sizes, shape: Shape, stated: Sequence[Dim | None]) -> bool:
+    """Whether the stated sizes are those of `shape` without its leading 1, or its elements grouped otherwise.
+
+    stated: None for a size of which nothing is known. A 1 that stands elsewhere is no shorthand when it is left out:
+    what it meets depends on it.
+    """
+    if shape.rank is None:
+        return False
+    axes, said = _led_by_no_one(shape.axes), [None if d is None else sizes.resolve(d) for d in stated]
+    if len(axes) == len(said):
+        return all(dim is None or axis.dim == dim for axis, dim in zip(axes, said, strict=True))
+    wanted = [Axis(dim) for dim in said if dim is not None]
+    ones = [sum(axis.dim == ONE for axis in some) for some in (axes, wanted)]
+    if len(wanted) < len(said) or ones[0] != ones[1] or product(axes) != product(wanted):
+        return False
+    return regroup(sizes, axes, wanted).broken is None
+
+
+def _led_by_no_one(axes: Sequence[Axis]) -> list[Axis]:
+    first = next((i for i, axis in enumerate(axes) if axis.dim != ONE), len(axes))
+    return list(axes[first:])
