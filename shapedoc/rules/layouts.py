@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor
 from shapedoc.rules.blame import build_event, layer_of
@@ -16,7 +17,7 @@ from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.softmaxes import holds, is_axis, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_time_name", "layouts"]
+__all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_mixed_up", "is_time_name", "layouts", "mixed_up"]
 
 _INPUTS = {
     "GRU.forward": "input",
@@ -99,6 +100,24 @@ def is_time_name(sizes: Sizes, axis: Axis) -> bool:
     """Whether the author calls an axis a length or a time."""
     sym = sizes.resolve(axis.dim).sym
     return sym is not None and sym.name.lower() in _TIME
+
+
+@lru_cache(maxsize=2)
+def mixed_up(trace: Trace) -> dict[Span, tuple[int, Layout, tuple[Evidence, ...]]]:
+    """The modules that take the batch for time, by where they are built: the call that shows it best, and by what."""
+    best: dict[Span, tuple[int, Layout, tuple[Evidence, ...]]] = {}
+    for layout in layouts(trace):
+        against = tuple(evidence(trace, layout))
+        weight = sum(e.weight for e in against)
+        if weight >= 2 and not layout.layer.span.path and weight > best.get(layout.layer.span, (0,))[0]:
+            best[layout.layer.span] = (weight, layout, against)
+    return best
+
+
+def is_mixed_up(trace: Trace, event: Event) -> bool:
+    """Whether an event calls a module that takes the batch for time: what else does not fit there comes of that."""
+    layer = layer_of(event) if event.short in _INPUTS else None
+    return layer is not None and _deciding(layer).span in mixed_up(trace)
 
 
 @lru_cache(maxsize=2)

@@ -12,6 +12,7 @@ from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, probl
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.inputs import Feed, feed_of, place_of
 from shapedoc.rules.joins import misjoined
+from shapedoc.rules.layouts import is_mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, weight_made
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
@@ -177,6 +178,7 @@ def _told(
         why=why,
         notes=only_if(problem),
         help=help,
+        follows=is_mixed_up(trace, event),
     )
 
 

@@ -11,6 +11,7 @@ from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Bool, Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, laid_out, layer_of, problems
 from shapedoc.rules.flow import shape_at
+from shapedoc.rules.layouts import is_mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, equal, made_before, only_if
@@ -83,6 +84,7 @@ def _found(m: _Mask, severity: Severity) -> Finding:
         why=why,
         notes=only_if(m.problem),
         help=help_,
+        follows=is_mixed_up(m.trace, m.event),
     )
 
 

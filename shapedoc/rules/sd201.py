@@ -85,6 +85,7 @@ def _told(
         why=why,
         notes=(note,),
         help=help,
+        causes=(f"{quoted(event, meeting.axis)} beside {quoted(event, meeting.other)} in {event.function}",),
     )
 
 

@@ -14,7 +14,7 @@ from shapedoc.core.value import Int, Seq, Tensor
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.elementwise import shallowest
 from shapedoc.rules.flow import SHAPING, graph, shape_at
-from shapedoc.rules.layouts import evidence, layouts
+from shapedoc.rules.layouts import evidence, layouts, mixed_up
 from shapedoc.rules.positions import counting, is_positions
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import softmaxes
@@ -58,7 +58,10 @@ def check(trace: Trace) -> Iterator[Finding]:
 def _is_doubted(trace: Trace, total: _Sum) -> bool:
     """Whether it is the module which takes that axis for the batch that is wrong, by more than the positions: SD602."""
     doubted = (layout for layout in layouts(trace) if layout.batch.same(total.along))
-    return any(sum(e.weight for e in evidence(trace, layout)) >= 2 for layout in doubted)
+    return any(
+        layout.layer.span in mixed_up(trace) or sum(e.weight for e in evidence(trace, layout)) >= 2
+        for layout in doubted
+    )
 
 
 def _added(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> _Sum | None:

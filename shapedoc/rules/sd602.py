@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.span import Label, Span
+from shapedoc.core.span import Label
 from shapedoc.core.trace import Trace
 from shapedoc.rules.blame import setting_span
-from shapedoc.rules.layouts import Evidence, Layout, evidence, layouts
+from shapedoc.rules.layouts import Evidence, Layout, mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
@@ -16,17 +16,11 @@ __all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    best: dict[Span, tuple[int, Layout, list[Evidence]]] = {}
-    for layout in layouts(trace):
-        against = list(evidence(trace, layout))
-        weight = sum(e.weight for e in against)
-        if weight >= 2 and not layout.layer.span.path and weight > best.get(layout.layer.span, (0,))[0]:
-            best[layout.layer.span] = (weight, layout, against)
-    for weight, layout, against in best.values():
+    for weight, layout, against in mixed_up(trace).values():
         yield _found(trace, layout, against, "error" if weight > 2 or not layout.explicit else "warning")
 
 
-def _found(trace: Trace, layout: Layout, against: list[Evidence], severity: Severity) -> Finding:
+def _found(trace: Trace, layout: Layout, against: tuple[Evidence, ...], severity: Severity) -> Finding:
     event, text = layout.event, text_of(trace, layout.input)
     actual = shape_text(event, layout.input.shape)
     kind = layout.layer.kind.rpartition(".")[2]

@@ -32,6 +32,7 @@ def finding(
     notes: tuple[str, ...] = (),
     fix: Fix | None = None,
     causes: tuple[str, ...] = (),
+    follows: bool = False,
 ) -> Finding:
     """A finding that stands on `span` (by default on the event), in the function that the event lies in."""
     where = span or event.span
@@ -52,7 +53,7 @@ def finding(
         notes,
         fix,
         reached=next((call.span for call in event.calls if not call.span.path), None) if where.path else None,
-        follows=is_consequence(trace, event),
+        follows=follows or is_consequence(trace, event),
         causes=causes,
     )
 

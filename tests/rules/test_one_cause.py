@@ -126,6 +126,19 @@ class Score(nn.Module):
             return torch.ones(1, 1, d).dot(step)  # same
         return self.v.dot(torch.tanh(step))  # same
 """,
+    "two tables that run along the same wrong axis": """
+class Placed(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.first, self.second, self.map = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, words, state):
+        B, T, d = words.shape
+        B, d = state.shape
+        placed = words + self.first(state)  # <- SD201
+        gated = self.map(words) * self.second(state[:, :d])  # same
+        return placed, gated
+""",
     "one tensor cut in several ways": """
 class Windows(nn.Module):
     def __init__(self, d, c):

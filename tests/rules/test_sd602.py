@@ -151,6 +151,23 @@ def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], *CODES) == []
 
 
+def test_what_else_does_not_fit_a_module_that_is_mixed_up_comes_of_that() -> None:
+    text = f"""{HEAD}
+class Decoder(nn.Module):
+    def __init__(self, d, heads, layers):
+        super().__init__()
+        self.layer = nn.TransformerDecoderLayer(d, heads)  # <- SD602
+        self.layers = nn.TransformerDecoder(self.layer, layers)
+
+    def forward(self, x):
+        batch_size, seq_len, d = x.shape
+        memory = torch.zeros(seq_len, batch_size, d)
+        mask = torch.triu(torch.full((seq_len, seq_len), float("-inf")), diagonal=1)
+        return self.layers(x, memory, tgt_mask=mask)
+"""
+    assert found(text, *CODES, "SD106", "SD112", "SD207") == expected(text)
+
+
 def test_the_message() -> None:
     assert full_text(HEAD + WRONG["the default, and the last step"], CODES[0]) + "\n" == MESSAGE
 
