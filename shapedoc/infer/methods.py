@@ -56,15 +56,17 @@ def tensor_method(
     if in_place and isinstance(result, Tensor) and method not in _RESHAPING:
         _keep(m, result, tensor)
         m.changes(result)
+    if method in _RESIZING:
+        tensor.shape = Shape.unknown()  # under whatever name it is known: a buffer that is filled anew for each batch
     if in_place and where is not None and isinstance(result, Tensor):
         assign_back(m, where, result)
     return result
 
 
+# The methods that give a tensor another memory, and the shape of that.
+_RESIZING = frozenset(["resize_", "resize_as_", "set_"])
 # The methods that give the tensor they change another shape.
-_RESHAPING = frozenset(
-    ["squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "resize_", "resize_as_", "set_"]
-)
+_RESHAPING = frozenset(["squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_", *_RESIZING])
 
 
 def _keep(m: Machine, result: Tensor, changed: Tensor) -> None:
