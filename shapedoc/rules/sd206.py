@@ -81,6 +81,7 @@ def _squeezed(trace: Trace, event: Event, text: str, which: str, actual: str, ex
         why="without an axis, `squeeze` drops every axis of size 1: the rank depends on the size of the batch",
         notes=("fails for a batch of one, such as the last of an epoch or the one at inference",),
         help=f"name the axis: `squeeze({wanted})`",
+        causes=(f"{which} in {event.function}",),
     )
 
 

@@ -126,6 +126,18 @@ class Score(nn.Module):
             return torch.ones(1, 1, d).dot(step)  # same
         return self.v.dot(torch.tanh(step))  # same
 """,
+    "one batch that several squeezes of a function may drop": """
+class Pooled(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(d, 1)
+
+    def forward(self, memory):
+        batch_size, T, d = memory.shape
+        weights = self.score(memory).squeeze().softmax(dim=-1)  # <- SD206
+        context = torch.bmm(weights.view(batch_size, 1, T), memory).squeeze()  # same
+        return context
+""",
     "two tables that run along the same wrong axis": """
 class Placed(nn.Module):
     def __init__(self, d):
