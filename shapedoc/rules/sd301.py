@@ -8,7 +8,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import NoneValue
 from shapedoc.rules.attention import LINEAR
-from shapedoc.rules.cells import Cell, sources
+from shapedoc.rules.cells import Cell, Source, sources
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
@@ -43,8 +43,15 @@ def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
         return False
     entering = cell.inputs if cell.inputs is not None else sources(g, cell.event.value("input"))
     fed = [s for s in entering if s.kind in ("input", "made", "unknown")]
-    given = [s for s in fed if s.kind != "made"]
+    given = [s for s in fed if s.kind != "made" or _is_handed_in(g, s, cell)]
     return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind == "input")
+
+
+def _is_handed_in(g: Graph, source: Source, cell: Cell) -> bool:
+    """Whether the caller of a single step made a vector: it may be the context of the step before."""
+    if cell.event.loops or not cell.event.calls or not isinstance(source.key, int):
+        return False
+    return cell.event.calls[-1].id not in {call.id for call in g.trace.events[source.key].calls}
 
 
 def is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:

@@ -121,6 +121,32 @@ for step in range(3):
 }
 
 RIGHT = {
+    "a single step that is handed the context of the step before": """
+class Bahdanau(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.w, self.v = nn.Linear(h, h), nn.Linear(h, 1)
+
+    def forward(self, s, notes):
+        return self.v(torch.tanh(self.w(s).unsqueeze(1) + notes)).squeeze(-1)
+
+
+class Step(nn.Module):
+    def __init__(self, cell, scorer):
+        super().__init__()
+        self.cell, self.scorer = cell, scorer
+
+    def forward(self, x, seen, s, notes):
+        s = self.cell(torch.cat((x, seen), -1), s)
+        weights = F.softmax(self.scorer(s, notes), dim=-1)
+        return s, torch.bmm(weights.unsqueeze(1), notes).squeeze(1)
+
+
+def test_a_step():
+    x, s, seen, notes = torch.randn(2, 7), torch.zeros(2, 7), torch.zeros(2, 7), torch.randn(2, 5, 7)
+    s, seen = Step(nn.GRUCell(14, 7), Bahdanau(7))(x, seen, s, notes)
+    assert seen.shape == (2, 7)
+""",
     "Bahdanau turned round, the first context made before the loop": """
 class Writer(nn.Module):
     # Bahdanau et al. (2015)
