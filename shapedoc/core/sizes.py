@@ -10,8 +10,9 @@ they happen to agree is wrong. Apartness has a strength; see `Strength`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
-from shapedoc.core.agreement import agreed, same_run
+from shapedoc.core.agreement import agreed, same_run, ways
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, restored
@@ -24,7 +25,19 @@ __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
 class Sizes:
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = ("_apart", "_floors", "_links", "_shapes", "_shared", "bindings", "roles", "runs")
+    __slots__ = (
+        "_apart",
+        "_either",
+        "_floors",
+        "_links",
+        "_shapes",
+        "_shared",
+        "bindings",
+        "driven",
+        "function",
+        "roles",
+        "runs",
+    )
 
     def __init__(self) -> None:
         # What is looked up in bindings, runs and _links is another's too, and copied before it is written.
@@ -32,7 +45,12 @@ class Sizes:
         self.bindings: dict[Sym, Dim] = {}
         self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
         self.roles: dict[int, dict[str, int]] = {}
+        # What is walked is driver code: a size without a number is one that was not followed, and may be 1.
+        self.driven = False
+        # The function that is walked.
+        self.function = ""
         self._apart = Apartness()
+        self._either: dict[Sym, tuple[Dim, ...]] = {}
         self._floors: dict[tuple[Dim, Dim], Floor] = {}
         self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
         self._shapes: dict[Shape, tuple[int, int, Shape]] = {}
@@ -43,8 +61,8 @@ class Sizes:
         """A copy that can learn by itself; roles, which only grow, are shared."""
         other = Sizes.__new__(Sizes)
         other.bindings, other.runs, other._links = self.bindings, self.runs, self._links
-        other._apart = self._apart.fork()
-        other.roles, other._floors = self.roles, self._floors
+        other._apart, other.driven, other.function = self._apart.fork(), self.driven, self.function
+        other.roles, other._floors, other._either = self.roles, self._floors, self._either
         other._shapes = {}
         other._shared = self._shared = True
         return other
@@ -132,8 +150,25 @@ class Sizes:
         """An unknown size."""
         return Dim.of(Sym(name, flexible=True, owner=owner, origin=origin, line=line))
 
+    def either(self, *dims: Dim) -> Dim:
+        """The unknown size that is one of these, by the way that a program took."""
+        dim = self.fresh()
+        self._either[next(iter(dim.syms))] = dims
+        return dim
+
     def compare(self, a: Dim, b: Dim) -> Sameness:
-        """Whether two sizes are the same number; nothing is learnt."""
+        """Whether two sizes are the same number; nothing is learnt.
+
+        A size that is one of several is another one only where all of them are.
+        """
+        verdict = self._compare(a, b)
+        if verdict.wrong and self._either:
+            pairs = product(ways(self, self._either, a), ways(self, self._either, b))
+            if any(not self._compare(one, other).wrong for one, other in pairs):
+                return UNKNOWN
+        return verdict
+
+    def _compare(self, a: Dim, b: Dim) -> Sameness:
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return ALWAYS
@@ -149,12 +184,15 @@ class Sizes:
             return Sameness(Kind.NEVER)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
-            if ratio is not None and small.const is None and ratio.syms and ratio.named:
+            if ratio is not None and small.const is None and ratio.syms and ratio.named and not self._unfollowed(ratio):
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
         if any(not s.name for s in a.syms | b.syms) and not self._apart.of(a.sym or a, b.sym or b):
             return UNKNOWN
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
+
+    def _unfollowed(self, dim: Dim) -> bool:
+        return self.driven and any(s.flexible and s.value is None for s in dim.syms)
 
     def meet(self, a: Dim, b: Dim) -> Sameness:
         """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
@@ -223,6 +261,8 @@ class Sizes:
         self.bindings[sym] = dim
         if dim.sym is not None:
             self._apart.share(dim.sym, sym)
+            if sym in self._either:
+                self._either.setdefault(dim.sym, self._either[sym])
         return True
 
     def floordiv(self, a: Dim, b: Dim, *, owner: str = "", line: int = 0) -> Dim:

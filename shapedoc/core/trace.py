@@ -91,9 +91,9 @@ class Event:
     that it lies in, outermost first. loops: (loop, round) of every loop around it. branch: the branches around it.
     sizes: what was known then. shape: of the result, if it is a tensor. spoilt: it uses what came of operands that did
     not fit, so that what is wrong with it follows from that. doubtful: it rests on what comments say that contradict
-    the code, or each other, elsewhere in the function. withheld: something that the op noticed was left out of its
-    problems, since it rests on a statement or on one branch alone. in_place: it changes its first operand (``mul_``,
-    ``*=``).
+    the code, or each other, elsewhere in the function, or lies in a module that is not the one called. withheld:
+    something that the op noticed was left out of its problems, since it rests on a statement or on one branch alone.
+    in_place: it changes its first operand (``mul_``, ``*=``).
     short: the operation without its library, as "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called).
     """
 

@@ -131,7 +131,7 @@ class Dtype:
 
 @dataclass(slots=True, eq=False)
 class Seq:
-    """A tuple or list.
+    """A tuple or list, or the modules of a container.
 
     rest: it goes on with an unknown number of such elements after `items`. length: how many elements it has in all,
     where `rest` is given and that is known (a list that a loop of ``T`` rounds filled). names: those of a named
@@ -139,7 +139,7 @@ class Seq:
     """
 
     items: tuple[Value, ...]
-    kind: Literal["tuple", "list", "set"] = "tuple"
+    kind: Literal["tuple", "list", "set", "modules"] = "tuple"
     rest: Value | None = None
     length: Dim | None = None
     names: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from shapedoc.core.value import NoneValue, Value
 from shapedoc.infer import attributes
 from shapedoc.infer.join import State, join, settled, snapshot
 from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.signatures import takes
 from shapedoc.infer.values import Choice
 from shapedoc.source import ir
 
@@ -19,15 +20,15 @@ def call_choice(
 ) -> Value:
     """What the alternatives give between them.
 
-    Those that the arguments do not fit are not meant here, if there are others: what chose the layer chooses the
-    way through the code, too.
+    Those that do not take the arguments, or that they do not fit, are not meant here, if there are others: what chose
+    the layer chooses the way through the code, too.
     """
     from shapedoc.infer.calls import call_value
 
     outcomes: list[tuple[Value, State, range]] = []
-    for alternative in choice.values:
-        if isinstance(alternative, NoneValue):
-            continue
+    alternatives = [v for v in choice.values if not isinstance(v, NoneValue)]
+    taking = [v for v in alternatives if rest or takes(v, args, keywords)]
+    for alternative in taking or alternatives:
         values: list[Value] = []
         start = len(m.trace.events)
 
@@ -42,7 +43,7 @@ def call_choice(
         if not m.spoilt.isdisjoint(walked):
             m.spoilt.difference_update(walked)
             for index in walked:
-                m.trace.events[index].problems = ()
+                m.trace.events[index].problems, m.trace.events[index].doubtful = (), True
     kept = fitting or outcomes
     m.sizes.join([state.sizes for _, state, _ in kept])
     return join(m, [value for value, _, _ in kept], node)

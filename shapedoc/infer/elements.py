@@ -39,7 +39,7 @@ def elements(m: Machine, value: Value, node: ir.Expr | ir.Stmt, *, unpack: bool 
             return _range(m, value)
         case Tensor():
             return _rows(m, value, node, unpack)
-        case Container(repeated=True):
+        case Container(repeated=True, items=Seq(rest=None)):
             return Elements(value.items.items, False, value.length)
         case Container():
             return elements(m, value.items, node)

@@ -73,7 +73,7 @@ class Walk:
         """Definitions, and driver code with its real numbers."""
         m = self.m
         m.begin()
-        m.driver = True
+        m.driver = m.sizes.driven = True
         m.globals["__name__"] = Str("__main__" if m.sources.driver else "imported")
         m.frames = [Frame("", m.globals, {})]
         body = self.module.body if m.sources.driver else [s for s in self.module.body if defines(s)]
@@ -232,7 +232,7 @@ class Walk:
         """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
         m = self.m
         events, learnt, unknown, sources = m.trace.events[start:], m.sizes, dict(m.trace.unknown), m.sources
-        doubted = m.doubted
+        doubted, surmised = m.doubted, m.surmises.events
         del m.trace.events[start:]
         m.sources = replace(sources, comments=False)
         try:
@@ -246,6 +246,8 @@ class Walk:
             event = m.trace.events[index]
             if (event.span, problem.kind) in found:
                 event.problems, event.doubtful = (*event.problems, problem), False
+            elif index in surmised:
+                continue
             elif problem.kind == "wrong-rank" or problem.detail.get("why") == "rank":
                 event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False))
 
@@ -272,9 +274,12 @@ def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
                 shape = m.sizes.shape(s.as_tensor().shape)
                 summary[id(s)] = _summary(shape)
                 stated = s.as_tensor().uid in m.described
+                surmised = s.as_tensor().uid in m.surmises.tensors or m.surmises.of_shape(m.sizes, s.as_tensor().shape)
                 s.refine(shape)
                 if stated:
                     m.described.add(s.as_tensor().uid)
+                elif surmised:
+                    m.surmises.tensors.add(s.as_tensor().uid)
     return summary
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Bool, Int, NoneValue, Seq, Tensor, Unknown
 from shapedoc.infer.join import OPTIONAL
@@ -11,7 +12,7 @@ from shapedoc.infer.machine import Machine, Signal
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 
-__all__ = ["take_for_granted"]
+__all__ = ["ask_the_others", "asks_sizes", "holds_of_none", "settled_by_setting", "take_for_granted", "take_quotient"]
 
 _NO_TENSORS = frozenset(("tuple", "list", "dict", "int", "float", "str"))
 
@@ -71,6 +72,17 @@ def settled_by_setting(m: Machine, node: ir.If) -> bool | None:
     return None
 
 
+def take_quotient(m: Machine, test: ir.Expr) -> None:
+    """``if self.groups > 1`` of ``groups = heads // kv_heads``, where it is 1: on this way both are one size."""
+    if not isinstance(test, ir.Compare):
+        return
+    for part in (test.left, *test.comparators):
+        value = m.eval(part) if isinstance(part, ir.Name | ir.Attribute) else None
+        sym = m.sizes.resolve(value.dim).sym if isinstance(value, Int) else None
+        if sym is not None and sym.value == 1 and sym.origin.startswith("exact "):
+            m.sizes.bind(sym, ONE)
+
+
 def _is_given(m: Machine, test: ir.Expr) -> bool:
     """``x is not None`` of a parameter that need not be given."""
     match test:
@@ -90,10 +102,11 @@ def holds_of_none(m: Machine, node: ir.If) -> bool:
 
 def _asks_sizes(test: ir.Compare) -> bool:
     """``x.size(-1) == y.size(-1)``, ``x.shape == y.shape``."""
-    return test.ops == ["=="] and all(_is_size(part) for part in (test.left, *test.comparators))
+    return test.ops == ["=="] and all(asks_sizes(part) for part in (test.left, *test.comparators))
 
 
-def _is_size(node: ir.Expr) -> bool:
+def asks_sizes(node: ir.Expr) -> bool:
+    """Whether an expression is a tensor's sizes, or one of them."""
     if isinstance(node, ir.Subscript):
         node = node.value
     if isinstance(node, ir.Call):

@@ -257,17 +257,25 @@ def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:
 def _join_axes(machine: Machine, a: Axis, b: Axis) -> Axis:
     if a.dim == b.dim:
         return a.merged(b)
-    return Axis(machine.sizes.fresh(), a.ids | b.ids)
+    return Axis(machine.sizes.either(a.dim, b.dim), a.ids | b.ids)
 
 
 def _join_lists(machine: Machine, lists: Sequence[Seq], node: Where) -> Value:
     first = lists[0]
+    if first.kind == "modules":
+        longest = max(lists, key=lambda s: len(s.items))
+        if all(s.rest is None and all(map(_is, s.items, longest.items)) for s in lists):
+            return longest  # one way adds to what the other has
     if all(s.rest is None and len(s.items) == len(first.items) for s in lists):
         return Seq(tuple(join(machine, [s.items[i] for s in lists], node) for i in range(len(first.items))), first.kind)
     values = [v for s in lists for v in (*s.items, *((s.rest,) if s.rest is not None else ()))]
     if not values:
         return first
     return Seq((), first.kind, join(machine, values, node))
+
+
+def _is(one: Value, other: Value) -> bool:
+    return one is other or (isinstance(one, Str) and one == other)
 
 
 def _join_dicts(machine: Machine, dicts: Sequence[DictValue], node: Where) -> Value:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Int, Layer, Tensor, Value
+from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.infer.recorder import Arg, Recorder, replace_tensor, span_of
-from shapedoc.infer.values import Class, Function, Instance, LocalModule, Setting
+from shapedoc.infer.values import Class, Container, Function, Instance, LocalModule, Setting
 from shapedoc.source import ir
+
+if TYPE_CHECKING:
+    from shapedoc.infer.again import Answer
 
 __all__ = [
     "EVALUATE",
@@ -64,7 +68,10 @@ class Budget(Exception):
 
 @dataclass(slots=True)
 class Frame:
-    """One call of a function: its variables, what it has returned so far, what names in its comments stand for."""
+    """One call of a function: its variables, what it has returned so far, what names in its comments stand for.
+
+    answers: what the branches of its tests learnt, for when a test is asked again.
+    """
 
     function: str
     variables: dict[str, Value]
@@ -76,6 +83,7 @@ class Frame:
     node: ir.FunctionDef | ir.Lambda | None = None
     globals_: frozenset[str] = frozenset()
     names: dict[str, Dim] = field(default_factory=dict)
+    answers: dict[tuple[str, bool], list[Answer]] = field(default_factory=dict)
 
 
 class Machine(Recorder):
@@ -121,6 +129,7 @@ class Machine(Recorder):
         self.doubted = []
         self.commented = set()
         self.one_sided = set()
+        self.surmises.begin()
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:
@@ -180,6 +189,14 @@ class Machine(Recorder):
         instance.attributes[name] = value
         if isinstance(value, Tensor | Layer | Instance) and not value.name:
             value.name = f"self.{name}" if isinstance(value, Tensor) else name
+
+    def add_modules(self, container: Container, added: Sequence[Value], name: str = "") -> None:
+        """Append modules to a container, or one of this name, so that a branch can take them back."""
+        for key, more in (("items", added), ("names", [Str(name)] if name else [])):
+            held = container.held[key]
+            if more and isinstance(held, Seq):
+                self.journal.append((container.held, key, held))
+                container.held[key] = Seq((*held.items, *more), held.kind, held.rest)
 
     def ask(self, parameter: str, value: bool | str | int) -> None:
         """Remember that the program asks whether a parameter is this value."""

@@ -280,7 +280,7 @@ def _of_modules(m: Machine, owner: Container, method: str, values: Sequence[Valu
             added = values[0].items if isinstance(values[0], Seq) else ()
         if owner.items.rest is None:
             _count(m, owner, len(added))
-            owner.items = Seq((*owner.items.items, *added), "list")
+            m.add_modules(owner, added)
         return owner
     if method in ("to", "cuda", "eval", "train", "float", "half"):
         return owner

@@ -14,6 +14,7 @@ from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Val
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
 from shapedoc.infer.verdicts import may_be_several, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
@@ -59,6 +60,8 @@ class Recorder:
         self.beside: set[Span] = set()
         # Of these, the events of which one branch knows the rank, and another nothing.
         self.one_sided: set[int] = set()
+        # What is known of ranks at second hand, from a tensor whose own is but stated.
+        self.surmises = Surmises()
         # Functions whose comments have been found to contradict the code or each other.
         self.mistrusted: set[str] = set()
 
@@ -95,6 +98,7 @@ class Recorder:
     ) -> Value:
         """Evaluate an op and record the event."""
         arguments = Arguments([a.value for a in args], {k: a.value for k, a in keywords.items()}, rest)
+        runs, self.sizes.function = len(self.sizes.runs), self.function
         outcome = evaluate(op, arguments, self.sizes, node.span[0], layer)
         operands = self._operands(outcome, args, keywords)
         if layer is not None:
@@ -113,7 +117,10 @@ class Recorder:
         spoilt = touches(operands, self.spoilt) if self.spoilt else False
         tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
-            tentative = any(isinstance(o.value, Tensor) and o.value.uid in self.described for o in operands)
+            tentative = any(self._is_described(o.value) for o in operands)
+        if tentative and len(self.sizes.runs) > runs:
+            self.surmises.learnt(self.sizes, runs)
+        surmised = self.surmises.rests(self.sizes, operands)
         if problems and (spoilt or tentative or self.described or self.commented):
             problems = self._certain(problems, operands, spoilt=spoilt, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
@@ -121,10 +128,14 @@ class Recorder:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
-        event.withheld = len(problems) < len(noticed)
+        if surmised:
+            self.surmises.events.add(event.index)
+            self.doubted.extend((event.index, p) for p in event.problems)
+            event.problems, event.doubtful = (), True
+        event.withheld = len(event.problems) < len(noticed)
         if event.short in _LAID_OUT:
             self._set_apart(event)
-        if spoilt or (problems and any(spoils(p) for p in problems)):
+        if spoilt or (event.problems and any(spoils(p) for p in problems)):
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
@@ -146,6 +157,13 @@ class Recorder:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
         return sure
+
+    def _is_described(self, value: Value) -> bool:
+        """Whether a tensor's rank, or that of one in a list, is but stated."""
+        if isinstance(value, Seq):
+            return any(self._is_described(v) for v in value.items)
+        tensor = value._tensor if isinstance(value, Symbolic) else value
+        return isinstance(tensor, Tensor) and tensor.uid in self.described
 
     def doubt(self, start: int) -> None:
         """Take back what rests on the comments of a function in which one was found wrong."""
@@ -278,6 +296,8 @@ class Recorder:
         )
         self.trace.events.append(event)
         result.event = event.index
+        if self.surmises.rests(self.sizes, operands):
+            self.surmises.events.add(event.index)
         if any(among(v, self.tentative) for v in values):
             self.tentative.add(event.index)
             if any(among(v, self.one_sided) for v in values):

@@ -216,6 +216,8 @@ class Statements:
                 if isinstance(dim, Named) and not dim.broadcasts:
                     m.frame.names.setdefault(dim.key, self._named(m, axis.dim, dim))
                 continue
+            if known.const == 1 and parameter and (alone := m.sizes.resolve(axis.dim).sym) and alone.flexible:
+                m.sizes.meet(axis.dim, known)  # what a caller's batch is here, by the author's word
             if axis.dim.const == 1 or known.const == 1:
                 continue
             unknown = _open(axis.dim) or _open(known)
@@ -304,7 +306,7 @@ class Statements:
     ) -> None:
         if stated.sure and stated.form not in _READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
-        if not stated.sure or m.path or value.event in m.one_sided:
+        if not stated.sure or m.path or value.event in m.one_sided | m.surmises.events:
             return
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted

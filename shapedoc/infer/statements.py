@@ -23,9 +23,10 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.infer import attributes
+from shapedoc.infer.again import asked_of, remember, walk_branch
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
-from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_for_granted
+from shapedoc.infer.granted import ask_the_others, asks_sizes, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join, join_states, settled, snapshot
 from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
@@ -122,13 +123,22 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
             elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
                 assign(m, target.value, value)
         case ir.Sequence():
-            _unpack(m, target, value)
+            _unpack(m, target, _sizes_of(m, target, value, source))
         case ir.Subscript():
             _assign_item(m, target, value, source)
         case ir.Starred():
             assign(m, target.value, value)
         case _:
             pass
+
+
+def _sizes_of(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> Value:
+    """``B, T, d = x.shape`` of what is not known: numbers, and wherever one of them is used it is the same."""
+    if not isinstance(value, Unknown) or source is None or not asks_sizes(source):
+        return value
+    if any(isinstance(t, ir.Starred) for t in target.items):
+        return value
+    return Seq(tuple(m.fresh_int() for _ in target.items))
 
 
 def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
@@ -220,8 +230,7 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr
             else:
                 assign_back(m, target.value, Seq((), owner.kind, Unknown("an element of a list that was changed")))
         case Container() if isinstance(index, Str) and index.value is not None:
-            owner.items = Seq((*owner.items.items, value), "list")
-            owner.names = (*owner.names, index.value)
+            m.add_modules(owner, [value], index.value)
         case _:
             pass
 
@@ -274,14 +283,16 @@ def branching(m: Machine, node: ir.If) -> Signal:
     if known is None and holds_of_none(m, node):
         known = False
     if known is not None:
+        take_quotient(m, node.test)
         if known and isinstance(node.test, ir.Compare):
             ask_the_others(m, node.orelse)
         return m.run(node.body if known else node.orelse)
-    states = [
-        snapshot(m, lambda: take_for_granted(m, node.test, True) or m.run(node.body)),
-        snapshot(m, lambda: take_for_granted(m, node.test, False) or m.run(node.orelse)),
-    ]
-    return join_states(m, states, node)
+    question, before = asked_of(m, node.test), m.sizes
+    states = [snapshot(m, partial(walk_branch, m, node, question, holds)) for holds in (True, False)]
+    signal = join_states(m, states, node)
+    if not any(s.signal for s in states):
+        remember(m, question, before, [(s.sizes, s.variables) for s in states])
+    return signal
 
 
 @executor(ir.With)

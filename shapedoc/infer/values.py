@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.value import Float, Int, Opaque, Seq, Tensor, Value
+from shapedoc.core.value import Float, Int, Opaque, Seq, Str, Tensor, Value
 from shapedoc.source import ir
 
 __all__ = [
@@ -156,20 +156,48 @@ class Builtin(Opaque):
     name: str
 
 
-@dataclass(slots=True, eq=False)
 class Container(Opaque):
     """``nn.Sequential``, ``nn.ModuleList`` or ``nn.ModuleDict``.
 
-    repeated: its layers were appended in a loop whose rounds stand for any number of them: there may be more than
-    `items`, and `length` of them where that is known. loops: those that it was built in.
+    held: its modules and their names, as "items" and "names", so that a branch can take back what it added. repeated:
+    its layers were appended in a loop whose rounds stand for any number of them: there may be more than `items`, and
+    `length` of them where that is known. loops: those that it was built in.
     """
 
-    kind: str
-    items: Seq
-    names: tuple[str, ...] = ()
-    repeated: bool = False
-    length: Dim | None = None
-    loops: tuple[tuple[int, int], ...] = ()
+    __slots__ = ("held", "kind", "length", "loops", "repeated")
+
+    def __init__(
+        self,
+        kind: str,
+        items: Seq,
+        names: tuple[str, ...] = (),
+        *,
+        repeated: bool = False,
+        length: Dim | None = None,
+        loops: tuple[tuple[int, int], ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.held: dict[str, Value] = {
+            "items": Seq(items.items, "modules", items.rest, items.length),
+            "names": Seq(tuple(Str(n) for n in names), "modules"),
+        }
+        self.repeated = repeated
+        self.length = length
+        self.loops = loops
+
+    @property
+    def items(self) -> Seq:
+        """The modules."""
+        items = self.held["items"]
+        assert isinstance(items, Seq)
+        return items
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The modules' names, "" for one that is not known."""
+        names = self.held["names"]
+        assert isinstance(names, Seq)
+        return tuple(n.value or "" for n in names.items if isinstance(n, Str))
 
 
 @dataclass(slots=True, eq=False)

@@ -136,3 +136,100 @@ def test_known_parts_of_timm_keep_shapes() -> None:
         """,
         "Embed",
     )
+
+
+ALTERNATIVES = """
+        import torch
+        import torch.nn as nn
+
+        class Plain(nn.Module):
+            def __init__(self, d):
+                super().__init__()
+                self.key = nn.Linear(d, d)
+
+            def forward(self, x, mask=None, memory=None):
+                seen = x if memory is None else torch.cat((memory, x), 0)
+                scores = torch.einsum("ibd,jbd->ijb", x, self.key(seen))
+                return x if mask is None else scores.masked_fill(mask[:, :, None], 0).sum(1)[:, :, None] * x
+
+        class Biased(nn.Module):
+            def __init__(self, d):
+                super().__init__()
+                self.key = nn.Linear(d, d)
+
+            def forward(self, x, table, bias, mask=None, memory=None):
+                T, B, d = x.shape
+                scores = torch.einsum("ibd,jbd->ijb", x + bias, self.key(x))
+                return scores.sum(1)[:, :, None] * x
+
+        class Stack(nn.Module):
+            def __init__(self, kind, d, layers):
+                super().__init__()
+                self.layers = nn.ModuleList()
+                if kind:
+                    for _ in range(layers):
+                        self.layers.append(Biased(d))
+                else:
+                    for _ in range(layers):
+                        self.layers.append(Plain(d))
+                self.bias = nn.Parameter(torch.zeros(layers, d))
+                self.table = nn.Parameter(torch.zeros(layers, 9, d))
+
+            def forward(self, x, mask):
+                T, B, d = x.shape
+                for i, layer in enumerate(self.layers):
+                    x = layer(x, self.table[i], self.bias[i], mask=mask)
+                return x
+        """
+
+
+def test_a_module_that_does_not_take_the_arguments_is_not_the_one_called() -> None:
+    assert problems(ALTERNATIVES) == []
+
+
+def test_a_module_that_one_branch_adds_is_there() -> None:
+    check(
+        """
+        import torch.nn as nn
+
+        class Tower(nn.Module):
+            def __init__(self, d, k, deep):
+                super().__init__()
+                self.parts = nn.ModuleList()
+                self.parts.append(nn.Linear(d, d))
+                if deep:
+                    self.parts.append(nn.Linear(d, k))
+
+            def forward(self, x):
+                B, T, D = x.shape
+                x = self.parts[0](x)
+                return self.parts[1](x)  #: (B, T, k)
+        """,
+        "Tower",
+    )
+
+
+def test_a_quotient_that_is_one_makes_both_sizes_one() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Grouped(nn.Module):
+            def __init__(self, d, heads, pairs, width):
+                super().__init__()
+                self.heads, self.pairs, self.width = heads, pairs, width
+                self.each = heads // pairs
+                self.q, self.k = nn.Linear(d, heads * width), nn.Linear(d, pairs * width)
+
+            def forward(self, x):
+                B, T, _ = x.shape
+                q = self.q(x).view(B, T, self.heads, self.width).transpose(1, 2)
+                k = self.k(x).view(B, T, self.pairs, self.width).transpose(1, 2)
+                if self.each > 1:
+                    k = k.repeat_interleave(self.each, dim=1)
+                return q @ k.transpose(2, 3)
+
+        Grouped(64, {heads}, 4, 16)(torch.randn(2, 5, 64))
+        """
+    assert problems(program.format(heads=4)) == []
+    assert problems(program.format(heads=8)) == []

@@ -1,0 +1,37 @@
+"""Ranks that are known from what is said of another tensor only."""
+
+from __future__ import annotations
+
+from tests.rules.expectations import found
+
+PROGRAM = '''
+import torch
+import torch.nn as nn
+
+
+class Join(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed = nn.Embedding(words, d)
+        self.table = torch.zeros(50, d)
+
+    def forward(self, words, extra):
+        """Put more behind what was read.
+
+        Args:
+            extra: (B, T, S, d)
+        """
+        x = %s
+        x = torch.cat((x, extra), dim=1)
+        table = self.table[: x.size(1)].unsqueeze(0)
+        return x + table
+'''
+
+
+def test_what_is_said_of_one_part_of_a_join_is_no_evidence_of_the_other() -> None:
+    assert found(PROGRAM % "self.embed(words)", "SD102", "SD201", "SD207") == []
+
+
+def test_a_part_of_known_rank_is_evidence() -> None:
+    known = "self.embed(words).view(words.size(0), -1, words.size(2), self.table.size(1))"
+    assert [f.code for f in found(PROGRAM % known, "SD102", "SD201", "SD207")] == ["SD207"]
