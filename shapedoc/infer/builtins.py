@@ -296,7 +296,7 @@ def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
     match value:
         case Tensor():
             if any(x in ("torch.Tensor", "numpy.ndarray", "torch.nn.Parameter") for x in labels):
-                return Bool(True if any(x.endswith(("Tensor", "ndarray")) for x in labels) else None)
+                return _is_of_library(value, labels)
             return (
                 Bool(False)
                 if all(x in ("int", "float", "str", "list", "tuple", "dict", "bool") for x in labels)
@@ -314,6 +314,16 @@ def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
             if any(isinstance(n, Class) and (n is value.cls or n in value.cls.ancestors()) for n in names):
                 return Bool(True)
     return Bool()
+
+
+def _is_of_library(value: Tensor, labels: Sequence[str]) -> Bool:
+    """Whether a tensor is a torch tensor, or a NumPy array; a parameter that nobody describes may be either."""
+    tensor, array = any(x.endswith("Tensor") for x in labels), "numpy.ndarray" in labels
+    if tensor and array:
+        return Bool(True)
+    if value.library == "numpy":
+        return Bool(True if array else False if tensor else None)
+    return Bool(True if tensor else False if array and value.event >= 0 else None)
 
 
 @builtin("hasattr")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Bool, DictValue, Float, Int, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
@@ -169,9 +169,10 @@ def comprehend(m: Machine, node: ir.Comprehension) -> Value:
             for inner in node.generators[1:]:
                 more = elements(m, m.eval(inner.iterable), node)
                 assign(m, inner.target, more.items[0] if more.items else Unknown("an element"))
+            counted = set() if exact else _counted(m, node)
             if node.key is not None:
                 keys.append(m.eval(node.key))
-            values.append(m.eval(node.element))
+            values.append(_of_any_round(m, m.eval(node.element), counted))
     finally:
         m.frame.variables = variables
     if node.kind == "dict":
@@ -184,6 +185,23 @@ def comprehend(m: Machine, node: ir.Comprehension) -> Value:
     conditional = bool(first.conditions) or len(node.generators) > 1
     one = join(m, values, node) if values else Unknown("an element")
     return Seq((), "list", one, None if conditional else got.length)
+
+
+def _counted(m: Machine, node: ir.Comprehension) -> set[Sym]:
+    """The unknown numbers that differ from round to round: those that the variables of a comprehension stand for."""
+    targets = [
+        t for g in node.generators for t in (g.target.items if isinstance(g.target, ir.Sequence) else [g.target])
+    ]
+    values = [m.frame.variables.get(t.id) for t in targets if isinstance(t, ir.Name)]
+    return {s for v in values if isinstance(v, Int) for s in m.sizes.resolve(v.dim).syms if s.flexible}
+
+
+def _of_any_round(m: Machine, value: Value, counted: set[Sym]) -> Value:
+    """An element that stands for all: a number that its round counts is none that has a name."""
+    if not isinstance(value, Int) or not counted:
+        return value
+    dim = m.sizes.resolve(value.dim)
+    return Int(dim.substitute({s: m.sizes.fresh(owner=m.function) for s in dim.syms & counted}), value.name)
 
 
 EXECUTE[ir.For] = loop_for

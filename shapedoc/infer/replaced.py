@@ -11,6 +11,9 @@ from shapedoc.source.walk import blocks
 
 __all__ = ["replaced"]
 
+# Where a module keeps its buffers: what is written there under a name that is worked out may be any of them.
+_BUFFERS = "_buffers"
+
 
 def replaced(cls: Class, attributes: dict[str, Value], method: Function, built: set[int]) -> list[str]:
     """The attributes whose value is not certain when `method` is called on a finished object.
@@ -25,6 +28,8 @@ def replaced(cls: Class, attributes: dict[str, Value], method: Function, built: 
             names = own if member.node is method.node else others
             names.update(_assigned_by(member, member.node))
     found = [n for n in others if isinstance(attributes.get(n), Tensor | NoneValue | Seq | DictValue | Bool)]
+    if _BUFFERS in others:
+        found += [n for n, value in attributes.items() if isinstance(value, Tensor) and not value.learned]
     return sorted({*found, *(n for n in own if isinstance(attributes.get(n), NoneValue))})
 
 
@@ -56,6 +61,8 @@ def _attributes(target: ir.Expr, receiver: str) -> Iterator[str]:
     match target:
         case ir.Attribute(value=ir.Name(id=name), attr=attr) if name == receiver:
             yield attr
+        case ir.Subscript(value=ir.Attribute(value=ir.Name(id=name), attr="_buffers"), index=ir.Const(value=str(key))):
+            yield from (key,) if name == receiver else ()
         case ir.Subscript(value=inner):
             yield from _attributes(inner, receiver)
         case ir.Sequence(items=items):

@@ -126,7 +126,16 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
         if number is not None and seq.rest is not None and 0 <= number < len(seq.items):
             return seq.items[number]
     values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
-    return join(m, values, node) if values else Unknown("an element of an empty list")
+    return _of_its_own(m, join(m, values, node)) if values else Unknown("an element of an empty list")
+
+
+def _of_its_own(m: Machine, element: Value) -> Value:
+    """An element that stands for many: what nobody knows of one number says nothing of the next one."""
+    if not isinstance(element, Int):
+        return element
+    dim = m.sizes.resolve(element.dim)
+    open_ = {s: m.sizes.fresh(owner=m.function) for s in dim.syms if s.flexible and not s.name}
+    return Int(dim.substitute(open_), element.name) if open_ else element
 
 
 def _sliced(m: Machine, seq: Seq, index: SliceValue) -> Value:

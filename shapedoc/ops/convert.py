@@ -56,7 +56,17 @@ def to_float(at: OpContext, input: Tensor, **settings: Value) -> Value:
     return _identity(at, input, "float")
 
 
-@op(*named("int long short char byte", "torch.Tensor"))
+@op("torch.Tensor.byte")
+def to_byte(at: OpContext, input: Tensor, **settings: Value) -> Value:
+    """The elements as bytes, which as an index choose by position or, in old code, as truth values.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.byte.
+    """
+    return _identity(at, input, "")
+
+
+@op(*named("int long short char", "torch.Tensor"))
 def to_int(at: OpContext, input: Tensor, **settings: Value) -> Value:
     """The elements as whole numbers.
 

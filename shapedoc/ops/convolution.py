@@ -119,6 +119,8 @@ def channels_place(at: OpContext, input: Tensor, count: int) -> int | None:
 
 
 def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, found: Sequence[Window | None]) -> Tensor:
+    if _is_batch_of_one(at, input, into[0]):
+        at.need_rank(input, len(found) + 2)
     place = channels_place(at, input, len(found))
     if place is None:
         return at.unknown(input, kind="float", more=0)
@@ -136,6 +138,13 @@ def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, fo
         else:
             spatial.append(at.axis(slid(at, input, i, axis.dim, window)))
     return at.tensor((*items[:place], new, *spatial), input, kind="float")
+
+
+def _is_batch_of_one(at: OpContext, input: Tensor, channels: Dim) -> bool:
+    """Whether a tensor of unknown rank begins with a 1 that is not the number of channels."""
+    shape = at.shape(input)
+    first = shape.prefix[0].dim if shape.run is not None and shape.prefix else None
+    return first is not None and first.const == 1 and (channels.named or channels.const not in (None, 1))
 
 
 def _keeps(window: Window) -> bool:

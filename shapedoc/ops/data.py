@@ -24,7 +24,7 @@ def new_tensor(at: OpContext, input: Tensor, data: Value, **settings: Value) -> 
     Source: PyTorch documentation, torch.Tensor.new_tensor.
     """
     kind = kind_of_dtype(settings.get("dtype", NoneValue()))
-    return at.tensor(data_shape(at, data), input, kind=kind)
+    return at.tensor(data_shape(at, data, numbers=True), input, kind=kind)
 
 
 @op("torch.Tensor.new")
@@ -44,7 +44,7 @@ def tensor(at: OpContext, data: Value, **settings: Value) -> Value:
     data ((1, 2), (3, 4)) -> (2, 2)
     Source: PyTorch documentation, torch.tensor.
     """
-    return made(at, data_shape(at, data), data_kind(data), dtype_of(settings))
+    return made(at, data_shape(at, data, numbers=True), data_kind(data), dtype_of(settings))
 
 
 @op("numpy.array", "numpy.asarray", "numpy.asanyarray")
@@ -67,8 +67,11 @@ def to_numpy(at: OpContext, input: Tensor, **settings: Value) -> Value:
     return made(at, at.shape(input), input.kind, numpy=True)
 
 
-def data_shape(at: OpContext, data: Value) -> Shape:
-    """The shape of nested data; an element that is not known may be a number or have axes of its own."""
+def data_shape(at: OpContext, data: Value, *, numbers: bool = False) -> Shape:
+    """The shape of nested data; an element that is not known may be a number or have axes of its own.
+
+    numbers: torch tensors in a list are read as numbers, so that one of unknown rank has no axes.
+    """
     match data:
         case Tensor():
             return at.shape(data)
@@ -78,7 +81,7 @@ def data_shape(at: OpContext, data: Value) -> Shape:
             rank = at.shape(other).rank
             return Shape((at.fresh() if rank is None else at.axis(rank),))
         case Seq(items=items, rest=rest, length=length):
-            inner = [data_shape(at, v) for v in (*items, *([rest] if rest is not None else []))]
+            inner = [_element(at, v, numbers) for v in (*items, *([rest] if rest is not None else []))]
             known_length = length if rest is not None else Dim.of(len(items))
             count = at.fresh() if known_length is None else at.axis(known_length)
             if not inner:
@@ -92,6 +95,12 @@ def data_shape(at: OpContext, data: Value) -> Shape:
             return Shape.unknown()
         case _:
             at.lost("the data are not known")
+
+
+def _element(at: OpContext, value: Value, numbers: bool) -> Shape:
+    if numbers and isinstance(value, Tensor) and value.library == "torch" and at.shape(value).run is not None:
+        return Shape(())
+    return data_shape(at, value, numbers=numbers)
 
 
 def data_kind(data: Value) -> Kind:
@@ -153,7 +162,7 @@ def _constructed(at: OpContext, data: Value, kind: Kind) -> Tensor:
             return made(at, extents(at, _sizes(data)), kind)
         if any(isinstance(v, Unknown) for v in data.items):
             at.lost("sizes, or data")
-    return made(at, data_shape(at, data), kind)
+    return made(at, data_shape(at, data, numbers=True), kind)
 
 
 def _may_be_data(value: Value) -> bool:

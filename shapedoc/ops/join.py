@@ -85,10 +85,10 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     rank = at.shape(like).rank
     if rank == 0:
         at.fail("mismatched-join", [like], why="rank", wanted="at least 1", got="0")
-    for tensor in tensors:
-        if rank is not None:
-            _need_rank(at, tensor, like, rank)
-        else:
+    if rank is not None:
+        _need_rank(at, tensors, like, rank)
+    else:
+        for tensor in tensors:
             _need_as_many(at, tensor, like)
     if dim == 0 and at.shape(like).run == 0:
         return at.unknown(like, kind=kind, more=0)  # the first axis may be the last one too: vectors are joined so
@@ -110,14 +110,19 @@ def _joined(at: OpContext, tensors: Sequence[Tensor], dim: int, open_: Seq | Non
     return at.tensor(items, like, kind=kind)
 
 
-def _need_rank(at: OpContext, tensor: Tensor, like: Tensor, rank: int) -> None:
-    """A part of a join has as many axes as the others; where that is not known, it is learnt."""
-    shape = at.shape(tensor)
-    known = len(shape.items) - (shape.run is not None)
-    if known > rank or (shape.run is None and known < rank):
-        got = str(known) if shape.run is None else f"{known} or more"
-        at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
-    at.need_rank(tensor, rank)
+def _need_rank(at: OpContext, tensors: Sequence[Tensor], like: Tensor, rank: int) -> None:
+    """The parts of a join have as many axes each; where that is not known, it is learnt.
+
+    Parts that disagree teach nothing of the others.
+    """
+    for tensor in tensors:
+        shape = at.shape(tensor)
+        known = len(shape.items) - (shape.run is not None)
+        if known > rank or (shape.run is None and known < rank):
+            got = str(known) if shape.run is None else f"{known} or more"
+            at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
+    for tensor in tensors:
+        at.need_rank(tensor, rank)
 
 
 def _need_as_many(at: OpContext, tensor: Tensor, like: Tensor) -> None:
@@ -206,9 +211,8 @@ def stack(at: OpContext, tensors: Value, dim: int = 0) -> Value:
     kind, _ = promote(found)
     like = _longest(at, found)
     rank = at.shape(like).rank
-    for tensor in found:
-        if rank is not None:
-            _need_rank(at, tensor, like, rank)
+    if rank is not None:
+        _need_rank(at, found, like, rank)
     if open_ is None:
         count = at.axis(len(found))
     else:

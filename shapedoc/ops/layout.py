@@ -32,11 +32,22 @@ def swap(at: OpContext, input: Tensor, dim0: int, dim1: int) -> Tensor:
     if at.shape(input).rank == 0:
         return at.tensor((), input)
     if i is None or j is None:
-        return at.unknown(input, more=0)
+        return _swapped_behind(at, input, min(dim0, dim1))
     i = position(at, input, dim0) or 0
     order = list(range(len(at.shape(input).items)))
     order[i], order[j] = order[j], order[i]
     return permuted(at, input, order)
+
+
+def _swapped_behind(at: OpContext, input: Tensor, first: int) -> Tensor:
+    """Two axes of a tensor of unknown rank exchanged, of which one cannot be told: those before both stay."""
+    shape = at.shape(input)
+    before = shape.prefix[: max(first, 0)]
+    run, rest = shape.items[shape.run or 0], Run()
+    if not before or not isinstance(run, Run):
+        return at.unknown(input, more=0)
+    at.sizes.relate_ranks(rest, run, len(shape.items) - 1 - len(before))
+    return at.tensor((*before, rest), input)
 
 
 @op(*named("transpose swapaxes swapdims", "torch", "torch.Tensor"), "numpy.swapaxes", "numpy.ndarray.swapaxes")
@@ -250,7 +261,7 @@ def _squeezed(at: OpContext, input: Tensor, dim: Value, *, strict: bool) -> Tens
     if places is None:
         at.lost("rank unknown")
     items = at.shape(input).items
-    loose = [i for i in places if i < len(items) and _unsure(items[i])]
+    loose = [i for i in places if i < len(items) and (_unsure(items[i]) or _named_elsewhere(at, items[i]))]
     out: list[Axis | Run] = []
     dropped: list[int] = []
     for i, item in enumerate(items):
@@ -296,6 +307,12 @@ def _squeezed_all(at: OpContext, input: Tensor) -> Tensor:
 def _unsure(item: Axis | Run) -> bool:
     """Whether an axis may be 1 and may be something else, as one that nobody named."""
     return isinstance(item, Axis) and item.dim.const is None and not item.dim.named and item.dim.value is None
+
+
+def _named_elsewhere(at: OpContext, item: Axis | Run) -> bool:
+    """Whether another function named an axis: whoever drops it here by its number takes it for a 1."""
+    sym = item.dim.sym if isinstance(item, Axis) else None
+    return sym is not None and sym.flexible and sym.value is None and sym.owner not in ("", at.sizes.function)
 
 
 def _order_without(input: Tensor, dropped: Sequence[int]) -> tuple[int, ...] | None:
