@@ -93,7 +93,8 @@ class Event:
     not fit, so that what is wrong with it follows from that. doubtful: it rests on what comments say that contradict
     the code, or each other, elsewhere in the function, or lies in a module that is not the one called. withheld:
     something that the op noticed was left out of its problems, since it rests on a statement or on one branch alone.
-    in_place: it changes its first operand (``mul_``, ``*=``).
+    in_place: it changes its first operand (``mul_``, ``*=``). discarded: it stands as a statement of its own, so that
+    nobody takes its result.
     short: the operation without its library, as "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called).
     """
 
@@ -115,6 +116,7 @@ class Event:
     doubtful: bool = False
     withheld: bool = False
     in_place: bool = False
+    discarded: bool = False
     short: str = field(init=False)
 
     def __post_init__(self) -> None:

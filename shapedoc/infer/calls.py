@@ -233,6 +233,8 @@ def _call_bound(
         case Layer():
             if method == "forward":
                 return _call_layer(m, owner, args, keywords, node, rest)
+            if find(f"{owner.kind}.{method}") is not None:
+                return m.operate(f"{owner.kind}.{method}", node, args, keywords, rest=rest)
             return owner if method in _SELF_METHODS else Unknown(f"`{method}` of a layer")
         case Instance():
             return _module_method(m, owner, method, args, keywords, node)

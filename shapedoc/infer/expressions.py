@@ -24,7 +24,7 @@ from shapedoc.infer.builtins import BUILTINS
 from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import Machine, evaluator
 from shapedoc.infer.subscripts import subscript
-from shapedoc.infer.truth import truth
+from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Builtin, Function, SizePart
 from shapedoc.source import ir
 
@@ -95,7 +95,7 @@ def starred(m: Machine, node: ir.Starred) -> Value:
 
 @evaluator(ir.IfExp)
 def ifexp(m: Machine, node: ir.IfExp) -> Value:
-    known = truth(m, m.eval(node.test))
+    known = truth(m, condition(m, node.test))
     if known is not None:
         return m.eval(node.body if known else node.orelse)
     values: list[Value] = []

@@ -10,7 +10,7 @@ from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EXECUTE, Machine, Signal
 from shapedoc.infer.stacks import brings_nothing
-from shapedoc.infer.truth import truth
+from shapedoc.infer.truth import condition, truth
 from shapedoc.source import ir
 
 __all__ = ["comprehend"]
@@ -70,7 +70,7 @@ def loop_while(m: Machine, node: ir.While) -> Signal:
     m.repeating[loop] = None
     try:
         for i in range(1 if len(outer) >= _DEEP else 2):
-            if truth(m, m.eval(node.test)) is False:
+            if truth(m, condition(m, node.test)) is False:
                 break
             m.loops = (*outer, (loop, i))
             signal = m.run(node.body)

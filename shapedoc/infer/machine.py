@@ -103,6 +103,10 @@ class Machine(Recorder):
         self.call_count = 0
         self.branch_count = 0
         self.driver = False
+        # How many ``try`` statements are around: what stands in one may be there to see whether it raises.
+        self.watched = 0
+        # Comparisons that decide a branch, by file and place.
+        self.conditions: set[tuple[str, ir.Span4]] = set()
         # Loops whose rounds stand for any number of them, and how many where that is known.
         self.repeating: dict[int, Dim | None] = {}
         self.libraries: set[str] = set()
@@ -123,7 +127,7 @@ class Machine(Recorder):
         """Start an entry: nothing is known, nothing has been walked."""
         self.sizes = Sizes()
         self.calls, self.loops, self.branch = (), (), ()
-        self.steps = 0
+        self.steps = self.watched = 0
         self.spoilt = set()
         self.tentative = set()
         self.doubted = []

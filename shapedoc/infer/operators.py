@@ -189,7 +189,8 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         return identity(left, right, op == "==")
     if isinstance(left, Unknown) and op in COMPARISONS and _maybe_tensor(left):
         return m.operate(f"operator.{COMPARISONS[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
-    if isinstance(left, Symbolic) and not left.size and op in COMPARISONS and isinstance(right, Int):
+    asked = (m.path, node.span) in m.conditions
+    if isinstance(left, Symbolic) and not left.size and op in COMPARISONS and isinstance(right, Int) and not asked:
         return m.operate(f"operator.{COMPARISONS[op]}", node, [Arg(left.as_tensor(), a.node), Arg(right, b.node)])
     return Bool()
 

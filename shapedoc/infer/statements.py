@@ -24,6 +24,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.infer import attributes
 from shapedoc.infer.again import asked_of, remember, walk_branch
+from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
 from shapedoc.infer.granted import ask_the_others, asks_sizes, holds_of_none, settled_by_setting, take_quotient
@@ -32,7 +33,7 @@ from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
 from shapedoc.infer.subscripts import key_of, settle_index
-from shapedoc.infer.truth import truth
+from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Class, Container, Function, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
@@ -255,7 +256,10 @@ def augmented(m: Machine, node: ir.AugAssign) -> Signal:
 
 @executor(ir.ExprStmt)
 def expression(m: Machine, node: ir.ExprStmt) -> Signal:
+    begin = len(m.trace.events)
     m.eval(node.value)
+    if isinstance(node.value, ir.Call):
+        note_discarded(m, node.value, begin)
     if m.after_assign is not None:
         m.after_assign(m, node)
     return ""
@@ -274,10 +278,10 @@ def returning(m: Machine, node: ir.Return) -> Signal:
 
 @executor(ir.If)
 def branching(m: Machine, node: ir.If) -> Signal:
-    condition = m.eval(node.test)
-    if isinstance(condition, Bool) and condition.parameter and condition.value is not None:
-        m.ask(condition.parameter, not condition.value)
-    known = truth(m, condition)
+    asked = condition(m, node.test)
+    if isinstance(asked, Bool) and asked.parameter and asked.value is not None:
+        m.ask(asked.parameter, not asked.value)
+    known = truth(m, asked)
     if known is None:
         known = settled_by_setting(m, node)
     if known is None and holds_of_none(m, node):
@@ -309,7 +313,7 @@ def with_(m: Machine, node: ir.With) -> Signal:
 
 @executor(ir.Try)
 def try_(m: Machine, node: ir.Try) -> Signal:
-    states: list[State] = [snapshot(m, lambda: m.run(node.body) or m.run(node.orelse))]
+    states: list[State] = [snapshot(m, lambda: watched(m, node.body) or m.run(node.orelse))]
     for _, name, body in node.handlers:
         states.append(snapshot(m, partial(_handle, m, name, body)))
     going = [s for s in states if not s.signal]
@@ -326,7 +330,7 @@ def _handle(m: Machine, name: str | None, body: Sequence[ir.Stmt]) -> Signal:
 
 @executor(ir.Assert)
 def asserting(m: Machine, node: ir.Assert) -> Signal:
-    value = m.eval(node.test)
+    value = condition(m, node.test)
     if isinstance(value, Bool) and value.value is False:
         return ""
     if m.after_assign is not None:

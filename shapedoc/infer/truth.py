@@ -5,8 +5,23 @@ from __future__ import annotations
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Choice, Class, Container, Function, Instance
+from shapedoc.source import ir
 
-__all__ = ["truth"]
+__all__ = ["condition", "truth"]
+
+
+def condition(m: Machine, test: ir.Expr) -> Value:
+    """The value of what is asked; what is compared there with a number is one number, no tensor of many."""
+    parts = [test]
+    while parts:
+        match parts.pop():
+            case ir.BoolOp(values=values):
+                parts += values
+            case ir.UnaryOp(op="not", operand=operand):
+                parts.append(operand)
+            case ir.Compare(span=span):
+                m.conditions.add((m.path, span))
+    return m.eval(test)
 
 
 def truth(m: Machine, value: Value) -> bool | None:

@@ -1,0 +1,46 @@
+"""Calls that stand as statements of their own: nobody takes what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapedoc.infer.machine import Machine, Signal, span_of
+from shapedoc.source import ir
+
+__all__ = ["note_discarded", "watched"]
+
+_CHANGES = frozenset(("out", "inplace"))
+
+
+def note_discarded(m: Machine, node: ir.Call, begin: int) -> None:
+    """Note of the operation that a statement is, that its result is thrown away.
+
+    Not at the top of a file or a cell, where an expression may stand to be shown, nor inside of ``try``, where it may
+    stand to see whether it raises, nor of what changes an operand.
+    """
+    if _stands_again(node):
+        return
+    called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
+    top = len(m.frames) == 1 and not m.loops and not m.branch
+    if top or m.watched or called.endswith("_") or any(name is None or name in _CHANGES for name, _ in node.keywords):
+        return
+    span = span_of(node, m.path)
+    for event in reversed(m.trace.events[begin:]):
+        if event.span == span and event.short != "phi":
+            event.discarded = True
+            return
+
+
+def _stands_again(node: ir.Call) -> bool:
+    """Whether the first argument stands again behind, as where NumPy is to put the result: ``np.clip(x, 0, 1, x)``."""
+    first, *others = node.args or (None,)
+    return isinstance(first, ir.Name) and any(isinstance(o, ir.Name) and o.id == first.id for o in others)
+
+
+def watched(m: Machine, body: Sequence[ir.Stmt]) -> Signal:
+    """Execute statements whose exceptions are caught."""
+    m.watched += 1
+    try:
+        return m.run(body)
+    finally:
+        m.watched -= 1
