@@ -129,6 +129,8 @@ def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, fo
     at.sizes.mark(channels, "feature", at.line)
     at.sizes.mark(new, "feature", at.line)
     items = at.shape(input).items
+    if place == 1 and isinstance(items[0], Axis):
+        at.sizes.mark(items[0], "batch", at.line)
     spatial: list[Axis] = []
     for i, window in enumerate(found, place + 1):
         axis = items[i]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind
-from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Value
+from shapedoc.core.value import Bool, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 
@@ -28,7 +28,9 @@ __all__ = [
 
 
 def size(at: OpContext, layer: Layer, name: str) -> Dim:
-    """A size among the constructor's arguments; the call is lost where it is none."""
+    """A size among the constructor's arguments, any size where it is not known; the call is lost where it is none."""
+    if isinstance(layer.config.get(name), Library | Unknown):
+        return at.fresh().dim
     found = size_or_none(at, layer, name)
     if found is None:
         at.lost(f"`{name}` is not known")
