@@ -1,0 +1,201 @@
+"""SD607: operations on a line of their own, whose result nobody takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.expectations import expected, found, full_text
+
+HEAD = """\
+import numpy as np
+import pytest
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+
+WRONG = {
+    "a mask that is filled into nothing": """
+def attend(scores, hidden, memory):
+    scores.masked_fill(hidden, -1e9)  # <- SD607
+    return scores.softmax(-1) @ memory
+""",
+    "the data of a tensor": """
+def attend(scores, hidden, memory):
+    scores.data.masked_fill(hidden, -1e9)  # <- SD607
+    return scores.softmax(-1) @ memory
+""",
+    "layouts": """
+def heads(x, n):
+    B, T, d = x.shape
+    x.view(B, T, n, d // n)  # <- SD607
+    x.transpose(1, 2)  # <- SD607
+    torch.flatten(x, 1)  # <- SD607
+    return x
+""",
+    "a mask of a parameter that nobody describes": """
+def read(keys, is_padding):
+    if is_padding is not None:
+        is_padding.t()  # <- SD607
+    return keys, is_padding
+""",
+    "layers without a state": """
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.drop, self.relu, self.linear = nn.Dropout(0.1), nn.ReLU(), nn.Linear(d, d)
+
+    def forward(self, x):
+        self.drop(x)  # <- SD607
+        x = self.linear(x)
+        self.relu(x)  # <- SD607
+        F.dropout(x, 0.1, self.training)  # <- SD607
+        return x
+""",
+    "word vectors that are loaded into a new layer": """
+class Words(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words = nn.Embedding(V, d)
+
+    def load(self, vectors):
+        self.words.from_pretrained(vectors, freeze=False)  # <- SD607
+""",
+    "a state that is not cut off": """
+def train(rnn, batches, state):
+    for batch in batches:
+        out, state = nn.GRU(3, 4)(batch, state)
+        state.detach()  # <- SD607
+""",
+    "NumPy": """
+def attend(scores, values):
+    scores = np.exp(scores)
+    scores.reshape(-1, 4)  # <- SD607
+    np.clip(scores, 0, 1)  # <- SD607
+    return scores @ values
+""",
+    "a loop at the top of a file": """
+x = torch.randn(4, 5)
+for _ in range(3):
+    x.unsqueeze(0)  # <- SD607
+""",
+}
+
+RIGHT = {
+    "where NumPy is to put it": """
+def clip(x):
+    x = np.exp(x)
+    np.clip(x, 0.0, 1.0, x)
+    return x
+""",
+    "what changes its operand": """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.relu, self.drop = nn.ReLU(inplace=True), nn.Dropout(0.1, True)
+
+    def forward(self, x, mask):
+        x.masked_fill_(mask, 0.0)
+        x.squeeze_(0)
+        self.relu(x)
+        self.drop(x)
+        F.relu(x, inplace=True)
+        torch.clamp(x, 0, 1, out=x)
+        np.clip(x, 0, 1, out=x)
+        x.mul_(2).add_(1)
+        nn.init.zeros_(x)
+        x.sum().backward()
+        return x
+""",
+    "what is shown at the top": """
+x = torch.randn(4, 5)
+x.view(5, 4)
+x.unsqueeze(0)
+torch.flatten(x)
+""",
+    "what may raise": """
+def test_shapes():
+    x = torch.randn(4, 5)
+    with pytest.raises(RuntimeError):
+        x.view(3, 7)
+    try:
+        x.view(3, 7)
+    except RuntimeError:
+        x = x + 1
+    return x
+""",
+    "what may be no tensor": """
+def prepare(model, device, seen, window, batch):
+    model.to(device)
+    model.cuda()
+    model.float()
+    seen.add(3)
+    seen.copy()
+    window.view(2)
+    window.expand(1, 2)
+    window.repeat(4)
+    window.squeeze()
+    for item in batch:
+        item.to(device)
+        item.add(1)
+""",
+    "what is timed": """
+def clock(d):
+    layer, x = nn.Linear(d, d), torch.randn(3, d)
+    torch.zeros(1).cuda()
+    for _ in range(100):
+        layer(x)
+        torch.matmul(x, x.t())
+        torch.softmax(x, -1)
+""",
+    "layers that remember": """
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.norm, self.rnn = nn.BatchNorm1d(d), nn.GRU(d, d)
+
+    def forward(self, x):
+        self.norm(x)
+        self.rnn(x)
+        return x
+""",
+    "what is taken": """
+def layout(x, y):
+    x = x.unsqueeze(0)
+    y[0] = x.squeeze(0)
+    print(x.permute(2, 0, 1))
+    [x.t() for _ in range(2)]
+    return x.unsqueeze(1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str) -> None:
+    text = HEAD + WRONG[name]
+    assert expected(text)
+    assert found(text, "SD607") == expected(text)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_silent(name: str) -> None:
+    assert found(HEAD + RIGHT[name], "SD607") == []
+
+
+def test_the_message() -> None:
+    assert full_text(HEAD + WRONG["a mask that is filled into nothing"], "SD607") + "\n" == MESSAGE
+
+
+MESSAGE = """\
+error[SD607] discarded-result: the result of `scores.masked_fill(hidden, -1e9)` is thrown away
+  --> model.py:9:5
+   |
+ 9 |     scores.masked_fill(hidden, -1e9)  # <- SD607
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ scores is (*scores, ?)
+10 |     return scores.softmax(-1) @ memory
+   |            ------------------ scores is used here as it was
+   = why: `masked_fill` leaves its operand alone and gives a new tensor, which nobody takes
+   = help: assign it: `scores = scores.masked_fill(hidden, -1e9)`
+   = more: shapedoc explain SD607
+"""
