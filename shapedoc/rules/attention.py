@@ -69,7 +69,8 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
             maps += 1
             event = _other(g, operands, learned[0])
         elif event.short == "add":
-            scored = next((o for o in operands if _leads(g, o)), None)
+            made = [o for o in operands if not _is_learned(o)]
+            scored = made[0] if len(made) == 1 < len(operands) else next((o for o in operands if _leads(g, o)), None)
             if scored is None or bent:
                 return _parts(g, event, list(_terms(g, event)), axis, bent, maps)
             event = g.producer(scored.value)
@@ -112,8 +113,13 @@ def _leads(g: Graph, operand: Operand) -> bool:
     if event is None:
         return False
     through = SHAPING | LINEAR | _MASKS | {"mul", "div", "add", "sub", "sum"}
-    behind = list(g.back(event, lambda e: e.short in through))
-    return any(e.short in PRODUCTS or e.short in NONLINEAR for e in behind)
+    behind = list(g.back(event, lambda e: e.short in through or _is_map(e)))
+    return any((e.short in PRODUCTS and not _is_map(e)) or e.short in NONLINEAR for e in behind)
+
+
+def _is_map(event: Event) -> bool:
+    """Whether an event is a product with a parameter: a linear map."""
+    return event.short in PRODUCTS and any(_is_learned(o) for o in tensor_operands(event))
 
 
 def _product(event: Event, operands: list[Operand], axis: Axis) -> Score | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Event, Trace
+from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.attention import LINEAR, Score, score_of
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import KEEPS, Graph, graph
 from shapedoc.rules.key_by_key import linear_scores
+from shapedoc.rules.noise import one_number_for_all
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
+from shapedoc.rules.wording import call_labels, finding, label, named, shape_text, text_of
 
 __all__ = ["RULE"]
 
@@ -31,6 +32,26 @@ def check(trace: Trace) -> Iterator[Finding]:
     for found in linear_scores(trace):
         score = Score("linear", found.event, (found.query,), (found.key,), found.maps)
         yield _found(trace, found.softmax, score)
+    for event, noise, taker in one_number_for_all(trace):
+        yield _noise(trace, event, noise, taker)
+
+
+def _noise(trace: Trace, event: Event, noise: Operand, softmax: Event) -> Finding:
+    text = text_of(trace, noise)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} is one number: it adds the same to every score and cancels",
+        tensor=text,
+        labels=label(softmax.span, "the softmax") + call_labels(event),
+        why="softmax(a + c) is softmax(a), and the largest score stays the largest: noise has to be drawn for every "
+        "score",
+        help="draw as many numbers as there are scores: `torch.rand_like(scores)`, or `size=scores.shape`",
+    )
 
 
 def _counts_elsewhere(g: Graph, event: Event, softmax: Softmax) -> bool:
@@ -53,7 +74,7 @@ def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity="note" if event.short == "cat" and score.maps < 2 else "error",
+        severity="error",
         message=f"{query} adds the same to every score and cancels: no nonlinearity follows the {meet}",
         tensor=query,
         actual=shape_text(event, score.query[0].shape),
@@ -73,8 +94,8 @@ RULE = Rule(
     severity="error",
     summary="An additive score without a nonlinearity: the query's part is the same for every key and cancels.",
     what="Looks for scores that are a linear map of a sum or a concatenation of query and memory, with no "
-    "nonlinearity between the sum and the softmax. A note where the concatenation is mapped to scores at once, as some "
-    "tutorials do.",
+    "nonlinearity between the sum and the softmax, be they worked out for all keys at once or for one after the other. "
+    "Noise that is one number for all scores cancels too, and is reported.",
     why="A softmax does not change when the same number is added to all scores. Without the tanh, the query adds such "
     "a number: the weights are the same at every decoder step, whatever the state is.",
     instead="`scores = v(torch.tanh(W(query).unsqueeze(1) + U(memory)))`.",

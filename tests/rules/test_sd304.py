@@ -54,7 +54,108 @@ attend(np.random.randn(5, 8), np.random.randn(4), W, U, v)
 """,
 }
 
+WRONG |= {
+    "a concatenation that is mapped to scores at once": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(2 * d, 1)
+
+    def forward(self, state, memory):
+        state = state.unsqueeze(1).expand(-1, memory.size(1), -1)
+        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- SD304
+        return (weights * memory).sum(1)
+
+Attention(8)(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "two vectors of weights": """
+class Attention(nn.Module):
+    def __init__(self, d_s, d_h):
+        super().__init__()
+        self.w_s, self.w_h = nn.Parameter(torch.randn(d_s, 1)), nn.Parameter(torch.randn(d_h, 1))
+
+    def forward(self, state, memory):
+        scores = state.matmul(self.w_s) + memory.matmul(self.w_h).transpose(1, 2)  # <- SD304
+        return scores.softmax(-1) @ memory
+
+Attention(4, 8)(torch.randn(2, 1, 4), torch.randn(2, 5, 8))
+""",
+    "a method by name, one key after the other": """
+class Scorer(nn.Module):
+    def __init__(self, kind, d):
+        super().__init__()
+        self.kind = kind
+        if kind == "bilinear":
+            self.map = nn.Linear(d, d)
+        elif kind == "joined":
+            self.map = nn.Linear(2 * d, d)
+            self.out = nn.Parameter(torch.randn(1, d))
+
+    def forward(self, state, memory):
+        T, B = memory.size(0), memory.size(1)
+        scores = torch.zeros(B, T)
+        for b in range(B):
+            for t in range(T):
+                scores[b, t] = self.score(state[:, b], memory[t, b].unsqueeze(0))
+        return F.softmax(scores, dim=1)
+
+    def score(self, s, h):
+        if self.kind == "plain":
+            return s.squeeze(0).dot(h.squeeze(0))
+        elif self.kind == "bilinear":
+            return s.squeeze(0).dot(self.map(h).squeeze(0))
+        elif self.kind == "joined":
+            return self.out.squeeze(0).dot(self.map(torch.cat((s, h), 1)).squeeze(0))  # <- SD304
+""",
+    "a list of scores": """
+class Scorer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(2 * d, 1)
+
+    def forward(self, state, memory):
+        scores = []
+        for t in range(memory.size(1)):
+            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- SD304
+        return torch.cat(scores, dim=1).softmax(dim=1)
+
+Scorer(8)(torch.randn(1, 2, 8), torch.randn(2, 5, 8))
+""",
+}
+
+WRONG |= {
+    "noise that is one number": """
+def choose(query, keys):
+    scores = torch.bmm(query, keys)
+    return (scores + np.random.gumbel()).softmax(dim=-1).max(dim=-1)  # <- SD304
+""",
+    "noise in a tensor of one element": """
+def choose(scores):
+    return F.softmax(scores + torch.randn(1), dim=-1)  # <- SD304
+""",
+}
+
 RIGHT = {
+    "noise for every score": """
+def choose(scores, temperature):
+    noise = torch.rand_like(scores)
+    blurred = torch.sigmoid(scores + torch.randn(1))
+    return F.softmax((scores - torch.log(-torch.log(noise))) / temperature, dim=-1), blurred
+""",
+    "words of a caption, each normalised over the vocabulary": """
+class Words(nn.Module):
+    def __init__(self, d, V):
+        super().__init__()
+        self.out = nn.Linear(2 * d, V)
+
+    def forward(self, image, words):
+        logits = []
+        for t in range(words.size(1)):
+            logits.append(self.out(torch.cat([image, words[:, t]], dim=1)))
+        return torch.stack(logits, dim=1).softmax(dim=2)
+
+Words(8, 11)(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
     "tanh": """
 class Attention(nn.Module):
     def __init__(self, enc, dec, units):
