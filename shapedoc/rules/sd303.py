@@ -12,9 +12,9 @@ from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.steps import Pair, is_one_step, pairs
+from shapedoc.rules.steps import Pair, depends, is_one_step, pairs
 from shapedoc.rules.timing import Attention, attentions
-from shapedoc.rules.unfed import without_state
+from shapedoc.rules.unfed import above_without_state, without_state
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
@@ -33,6 +33,9 @@ def check(trace: Trace) -> Iterator[Finding]:
     for cell, softmax in without_state(trace):
         labels = ((softmax.span, "the attention asks with the state that was given"),)
         yield _found(trace, cell, cell.event.span, "no state goes into", "starts from zero", "error", labels)
+    for cell, below in above_without_state(trace):
+        labels = ((below.event.span, "the layer below it is given its state"),)
+        yield _found(trace, cell, cell.event.span, "no state goes into", "starts from zero", "warning", labels)
     yield from _across_layers(trace, g)
 
 
@@ -42,6 +45,7 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
     if not first.given and not second.given:
         yield _found(trace, second, second.event.span, "no state goes into", "starts from zero", severity, ())
         return
+    yield from _memory(trace, g, pair, severity)
     made = {s.key for s in second.hidden if s.kind == "cell"}
     if first.event.index in made or any(s.kind == "unknown" for s in first.hidden | second.hidden):
         return
@@ -53,6 +57,33 @@ def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
     if fresh is not None and fresh.loops == second.event.loops and _fresh(g, first) is not None:
         labels = ((second.event.span, "it goes in here"),)
         yield _found(trace, second, fresh.span, "a fresh state goes into", "starts anew", severity, labels)
+
+
+def _memory(trace: Trace, g: Graph, pair: Pair, severity: Severity) -> Iterator[Finding]:
+    """An LSTM's cell state that is not carried, where its hidden state is."""
+    first, second = pair.first, pair.second
+    ours, theirs = (_identities(g, c.event.value("hx")) for c in (first, second))
+    state = second.event.value("hx")
+    carried = isinstance(state, Seq) and depends(g, next(iter(state.items), None), first.event)
+    if not carried or len(ours) != 2 or len(theirs) != 2 or any(s.kind != "made" for s in second.memory):
+        return
+    place = _step_span(first, second) or _state_span(second) or second.event.span
+    if ours[1] == theirs[1]:
+        yield _found(trace, second, place, "the same cell state goes into", "starts with the same memory", severity, ())
+        return
+    fresh = [_made_of_nothing(g, c.event.value("hx")) for c in (first, second)]
+    if fresh[0] is not None and fresh[1] is not None and fresh[1].loops == second.event.loops:
+        labels = ((second.event.span, "it goes in here"),)
+        what, then = "a fresh cell state goes into", "starts with an empty memory"
+        yield _found(trace, second, fresh[1].span, what, then, severity, labels)
+
+
+def _made_of_nothing(g: Graph, state: Value | None) -> Event | None:
+    """The event that makes the second of two states out of nothing."""
+    cell = state.items[1] if isinstance(state, Seq) and len(state.items) == 2 else None
+    event = g.producer(cell)
+    made = g.origin(event, SHAPING) if event is not None else None
+    return made if made is not None and made.short in _FRESH else None
 
 
 def _same_tensors(g: Graph, first: Cell, second: Cell) -> bool:

@@ -14,7 +14,7 @@ from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.encoders import spelled
 from shapedoc.rules.flow import SHAPING, Graph, axis_at, shape_at
 
-__all__ = ["Pair", "is_one_step", "pairs"]
+__all__ = ["Pair", "depends", "is_one_step", "pairs"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ def pairs(trace: Trace, g: Graph) -> Iterator[Pair]:
         earlier[key] = cell
         if first is None or event.loops[-1][1] != first.event.loops[-1][1] + 1:
             continue
-        back = _depends(g, event.value("input"), first.event)
+        back = depends(g, event.value("input"), first.event)
         if back or _next_step(g, first.event.value("input"), event.value("input")):
             yield Pair(first, cell, back)
 
@@ -73,7 +73,7 @@ def is_one_step(cell: Cell) -> bool:
     return axis is not None and axis.dim == ONE
 
 
-def _depends(g: Graph, value: Value | None, event: Event) -> bool:
+def depends(g: Graph, value: Value | None, event: Event) -> bool:
     """Whether a value is made of what an event gave, through anything."""
     made = g.producers(value)
     return any(e is event for source in made for e in g.back(source, lambda e: e.index > event.index))

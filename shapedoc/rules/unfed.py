@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Opaque, Tensor
-from shapedoc.rules.cells import Cell, cells
+from shapedoc.rules.cells import Cell, cells, outputs_in
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
 from shapedoc.rules.flow import KEEPS, Graph, graph
+from shapedoc.rules.steps import is_one_step
 
-__all__ = ["without_state"]
+__all__ = ["above_without_state", "without_state"]
 
 _SOFTMAX = names("softmax Softmax.forward")
 _SINGLE = names("unsqueeze expand_dims")
@@ -34,6 +35,23 @@ def without_state(trace: Trace) -> Iterator[tuple[Cell, Event]]:
             softmax = _behind(g, part) if part.short in _SINGLE else None
             if softmax is not None and _asks_alone(g, cell, part, softmax):
                 yield cell, softmax
+                break
+
+
+def above_without_state(trace: Trace) -> Iterator[tuple[Cell, Cell]]:
+    """The cells of a step that are given no state, above one that is given the state of the step before."""
+    g = graph(trace)
+    seen = set()
+    steps = [c for c in cells(trace) if not c.event.span.path and is_one_step(c)]
+    below = {c.event.index: c for c in steps if c.given}
+    for cell in steps:
+        if cell.given or cell.event.span in seen:
+            continue
+        for source in outputs_in(g, cell.event.value("input")):
+            fed = below.get(source.key) if source.kind == "cell" and isinstance(source.key, int) else None
+            if fed is not None and fed.event.calls == cell.event.calls and fed.layer.kind == cell.layer.kind:
+                seen.add(cell.event.span)
+                yield cell, fed
                 break
 
 

@@ -97,7 +97,98 @@ class Stack(nn.Module):
 Stack(3, 7)(torch.randn(4, 2, 3), torch.zeros(2, 7))
 """
 
+WRONG |= {
+    "the cell state of an LSTM under another name": """
+class Writer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(d, d), nn.Linear(d, d)
+
+    def forward(self, frames, hidden, memory):
+        written = []
+        for t in range(frames.size(1)):
+            hidden, kept = self.cell(frames[:, t], (hidden, memory))  # <- SD303
+            written.append(self.out(hidden))
+        return torch.stack(written, 1)
+
+    def start(self, frames):
+        return self.forward(frames, torch.zeros(2, 7), torch.zeros(2, 7))
+
+Writer(7).start(torch.randn(2, 5, 7))
+""",
+    "a cell state of zeros at every step": """
+class Step(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.lstm, self.mix = nn.LSTM(d, d, batch_first=True), nn.Linear(d, d)
+
+    def forward(self, frame, hidden):
+        memory = torch.zeros_like(hidden)  # <- SD303
+        out, (hidden, _) = self.lstm(frame.unsqueeze(1), (hidden, memory))
+        return out.squeeze(1), torch.tanh(self.mix(hidden))
+
+
+def write(step, frames):
+    hidden = torch.zeros(1, 2, 7)
+    written = []
+    for t in range(5):
+        out, hidden = step(frames[:, t], hidden)
+        written.append(out)
+    return torch.stack(written, 1)
+
+write(Step(7), torch.randn(2, 5, 7))
+""",
+}
+
+WRONG |= {
+    "a layer above the one that is given its state": """
+class Step(nn.Module):
+    def __init__(self, d, layers):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.LSTM(d, d, batch_first=True) for _ in range(layers)])
+
+    def forward(self, x, hidden, memory):
+        x = x.unsqueeze(1)
+        for i, layer in enumerate(self.layers):
+            if i == 0:
+                x, (h, c) = layer(x, (hidden, memory))
+            else:
+                x, (h, c) = layer(x)  # <- SD303
+        return x, h, c
+
+Step(7, 2)(torch.randn(2, 7), torch.zeros(1, 2, 7), torch.zeros(1, 2, 7))
+""",
+}
+
 RIGHT = {
+    "an encoder whose first layer is given a state": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.one, self.two = nn.LSTM(d, d, batch_first=True), nn.LSTM(d, d, batch_first=True)
+
+    def forward(self, x, hidden, memory):
+        x, _ = self.one(x, (hidden, memory))
+        return self.two(x)[0]
+
+Encoder(7)(torch.randn(2, 5, 7), torch.zeros(1, 2, 7), torch.zeros(1, 2, 7))
+""",
+    "both states of an LSTM": """
+class Writer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(d, d), nn.Linear(d, d)
+
+    def forward(self, frames):
+        hidden, memory = torch.zeros(2, 7), torch.zeros(2, 7)
+        written = []
+        for t in range(frames.size(1)):
+            hidden, memory = self.cell(frames[:, t], (hidden, memory))
+            written.append(self.out(hidden))
+        return torch.stack(written, 1)
+
+Writer(7)(torch.randn(2, 5, 7))
+""",
     "a second transition that reads the context": """
 class Conditional(nn.Module):
     def __init__(self, d, h):
