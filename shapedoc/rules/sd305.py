@@ -8,17 +8,19 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Int, NoneValue, SliceValue
+from shapedoc.core.value import Bound, Int, NoneValue, SliceValue, Value
 from shapedoc.rules.attention import LINEAR
 from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
 from shapedoc.rules.contractions import literal, tensor_operands
-from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, taken
+from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, spelled, taken
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.timing import attentions
 from shapedoc.rules.wording import call_labels, finding, label, text_of
 
 __all__ = ["RULE"]
+
+_LAYERS = frozenset(("n_layers", "num_layers", "nlayers", "n_layer", "num_layer", "nr_layers", "layers"))
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -147,16 +149,15 @@ def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Findi
     if not parts or not isinstance(parts[0], SliceValue) or not isinstance(count, Int) or event.sizes is None:
         return
     cut = parts[0]
-    upper = cut.upper
-    if not isinstance(cut.lower, NoneValue) or not isinstance(cut.step, NoneValue) or not isinstance(upper, Int):
+    if not isinstance(cut.lower, NoneValue) or not isinstance(cut.step, NoneValue):
         return
     layers = event.sizes.resolve(count.dim)
-    number = event.sizes.resolve(upper.dim).value
-    alike = number is not None and number == layers.value  # the layers of a decoder that is built alike
-    if not (alike or event.sizes.compare(upper.dim, layers).kind is Kind.ALWAYS) or _is_bridge(g, event):
+    if not _is_count(event, cut.upper, layers) or _is_bridge(g, event):
         return
     name, shown = part.tensor.name or "h_n", event.sizes.show(layers)
     one = layers.value == 1
+    if one and any(_begins(e, cut.upper) for e in part.users):
+        return
     yield finding(
         trace,
         event,
@@ -183,6 +184,30 @@ def _halved(part: Taken) -> tuple[str, ...]:
     """The module whose state loses a direction, wherever that happens."""
     span = part.cell.layer.span
     return (f"a direction of what was built on line {span.line} of {span.path}",)
+
+
+def _is_count(event: Event, number: Value, layers: Dim) -> bool:
+    """Whether a number is that of the layers of an encoder, or of a decoder that is built alike."""
+    sizes = event.sizes
+    if sizes is None or isinstance(number, NoneValue):
+        return False
+    if isinstance(number, Int):
+        upper = sizes.resolve(number.dim)
+        if upper.value is not None and layers.value is not None:
+            return upper.value == layers.value
+        if sizes.compare(upper, layers).kind is Kind.ALWAYS:
+            return True
+        if sizes.compare(upper, layers * 2).kind is Kind.ALWAYS:
+            return False
+    called = number.method if isinstance(number, Bound) else getattr(number, "name", "")
+    return called.lower() in _LAYERS
+
+
+def _begins(event: Event, number: Value) -> bool:
+    """Whether an event takes what stands after the first `number` entries."""
+    parts = index_parts(event.value("index")) if event.short == "getitem" else None
+    first = parts[0] if parts else None
+    return isinstance(first, SliceValue) and spelled(first.lower) == spelled(number)
 
 
 def _queries(trace: Trace, g: Graph) -> Iterator[Finding]:

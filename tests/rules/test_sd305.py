@@ -81,7 +81,94 @@ Decoder(3, 7)(torch.randn(2, 1, 3), torch.zeros(2, 2, 7), torch.randn(2, 5, 7))
 """,
 }
 
+WRONG |= {
+    "as many entries as another module says it has layers": """
+class Reader(nn.Module):
+    def __init__(self, d, h, depth):
+        super().__init__()
+        self.rnn = nn.LSTM(d, h, depth, bidirectional=True)
+
+    def forward(self, x):
+        return self.rnn(x)
+
+
+class Writer(nn.Module):
+    def __init__(self, d, h, n_layers):
+        super().__init__()
+        self.n_layers, self.rnn = n_layers, nn.LSTM(d, h, n_layers)
+
+    def forward(self, x, state):
+        return self.rnn(x, state)
+
+
+class Both(nn.Module):
+    def __init__(self, reader, writer):
+        super().__init__()
+        self.reader, self.writer = reader, writer
+
+    def forward(self, x, y):
+        _, (hidden, cell) = self.reader(x)
+        hidden = hidden[: self.writer.n_layers]  # <- SD305
+        cell = cell[: self.writer.n_layers]  # <- SD305
+        return self.writer(y, (hidden, cell))
+""",
+    "a step of training whose modules are built elsewhere": """
+class Reader(nn.Module):
+    def __init__(self, words, d, n_layers, dropout):
+        super().__init__()
+        self.words = nn.Embedding(words, d)
+        self.rnn = nn.GRU(d, d, n_layers, dropout=(0 if n_layers == 1 else dropout), bidirectional=True)
+
+    def forward(self, x):
+        return self.rnn(self.words(x))
+
+
+class Writer(nn.Module):
+    def __init__(self, words, d, n_layers):
+        super().__init__()
+        self.n_layers = n_layers
+        self.words, self.rnn = nn.Embedding(words, d), nn.GRU(d, d, n_layers)
+
+    def forward(self, x, state):
+        return self.rnn(self.words(x), state)
+
+
+def step(x, y, source, target):
+    _, state = source(x)
+    state = state[: target.n_layers]  # <- SD305
+    return target(y, state)
+
+
+def train(batches, words, d, n_layers, dropout):
+    source, target = Reader(words, d, n_layers, dropout), Writer(words, d, n_layers)
+    for x, y in batches:
+        step(x, y, source, target)
+""",
+}
+
 RIGHT = {
+    "both directions of one layer": """
+class Model(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.encoder, self.n_layers = nn.GRU(d, h, 1, bidirectional=True), 1
+
+    def forward(self, x):
+        _, hidden = self.encoder(x)
+        return torch.cat([hidden[: self.n_layers], hidden[self.n_layers :]], dim=2)
+
+Model(3, 7)(torch.randn(5, 2, 3))
+""",
+    "as many entries as there are layers and directions": """
+class Model(nn.Module):
+    def __init__(self, d, h, layers):
+        super().__init__()
+        self.encoder, self.n_layers = nn.GRU(d, h, layers, bidirectional=True), 2 * layers
+
+    def forward(self, x):
+        _, hidden = self.encoder(x)
+        return hidden[: self.n_layers]
+""",
     "a query of the last layer": """
 class Decoder(nn.Module):
     def __init__(self, d, h):
