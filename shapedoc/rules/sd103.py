@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,11 +12,13 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Float, Layer
 from shapedoc.rules.blame import build_event, clearest, constructed, faulty_call, layer_of, problems
+from shapedoc.rules.divided import DividedIndex, divided_indices
 from shapedoc.rules.flow import result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import equal, made_before, only_if, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
+from shapedoc.rules.written import division_of
 
 __all__ = ["RULE"]
 
@@ -59,6 +60,8 @@ def check(trace: Trace) -> Iterator[Finding]:
     for event in trace.events:
         if isinstance(event.result, Layer):
             yield from _floats(trace, event, divided)
+    for found in divided_indices(trace):
+        yield _index(trace, found)
 
 
 def _view(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Finding:
@@ -246,7 +249,7 @@ def _times(event: Event, axes: list[Axis]) -> str:
 
 
 def _floats(trace: Trace, event: Event, divided: set[tuple[str, str]]) -> Iterator[Finding]:
-    """A size that a true division made a float, where a function uses it first; `divided` are those seen before."""
+    """A size that a division made a float, where a function uses it first; `divided` are those seen before."""
     is_layer = isinstance(event.result, Layer)
     for operand in event.operands:
         for part in operand.parts or (operand,):
@@ -260,7 +263,7 @@ def _floats(trace: Trace, event: Event, divided: set[tuple[str, str]]) -> Iterat
             if (event.function, text) in divided:
                 continue
             divided.add((event.function, text))
-            span = _division_span(trace, text) or part.span
+            span = division_of(trace, text) or part.span
             labels = label(part.span, f"{text} is a float") + call_labels(event)
             yield finding(
                 trace,
@@ -277,16 +280,23 @@ def _floats(trace: Trace, event: Event, divided: set[tuple[str, str]]) -> Iterat
             )
 
 
-def _division_span(trace: Trace, text: str) -> Span | None:
-    """The division that a name got its value from."""
-    if not re.fullmatch(r"[\w.]+", text):
-        return None
-    pattern = re.compile(rf"^\s*{re.escape(text)}\s*=\s*(?P<value>[^#=]*[^/]/[^/][^#]*)")
-    for number, line in enumerate(trace.text.splitlines(), 1):
-        match = pattern.match(line)
-        if match is not None:
-            return Span(number, match.start("value"), number, match.start("value") + len(match["value"].rstrip()))
-    return None
+def _index(trace: Trace, found: DividedIndex) -> Finding:
+    event = found.division
+    text = event.target or trace.source(event.span)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the index `{text}` is made of floats",
+        tensor=text,
+        actual=shape_text(event, event.shape),
+        labels=label(found.event.span, "it is an index here") + call_labels(event),
+        why="`/` of whole numbers gives real ones, also of tensors (since torch 1.5), and an index is a whole number",
+        help="divide with `//`, or `torch.div(..., rounding_mode='floor')`",
+    )
 
 
 RULE = Rule(
@@ -295,10 +305,11 @@ RULE = Rule(
     severity="error",
     summary="A view has another number of elements than the tensor, or a size that is no whole number.",
     what="Compares the number of elements on both sides of `view`, `reshape`, `unflatten` and `split`, follows "
-    "`d_model // n_heads` with the numbers that a call gives, and sizes that went through `/`. It stands on the "
-    "sizes of the view, on the call that gave numbers which do not divide, or on the division.",
+    "`d_model // n_heads` with the numbers that a call gives, and sizes and indices that went through `/`. It "
+    "stands on the sizes of the view, on the call that gave numbers which do not divide, or on the division.",
     why="Heads take `d_model // n_heads` features each: where that does not come out even, features are missing, and "
-    "the view raises far from the line that chose the numbers. `/` gives a float, which no size can be.",
+    "the view raises far from the line that chose the numbers. `/` gives a float, which no size and no index "
+    "can be: a beam search that was written for an old torch stops at `ids / vocab_size`.",
     instead="Choose a number of heads that divides `d_model`, view keys with their own length, and divide with `//`.",
     source="PyTorch documentation, torch.Tensor.view; Vaswani et al. 2017, section 3.2.2.",
     bad=(

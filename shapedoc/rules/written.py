@@ -13,7 +13,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.rules.claims import scope_text
 from shapedoc.rules.scales import Factor
 
-__all__ = ["assigned_on_line", "call_with_axis", "is_left_at_one", "place_of_scale"]
+__all__ = ["assigned_on_line", "call_with_axis", "division_of", "is_left_at_one", "place_of_scale"]
 
 
 def place_of_scale(trace: Trace, factor: Factor) -> Span:
@@ -64,3 +64,15 @@ def call_with_axis(trace: Trace, event: Event, problem: Problem, place: Operand 
         return None
     written = rf"\b{name}\s*=\s*{number}\s*[,)]|[(,]\s*{number}\s*[,)]"
     return call if re.search(written, trace.source(call.span)) else None
+
+
+def division_of(trace: Trace, text: str) -> Span | None:
+    """The division that a name got its value from."""
+    if not re.fullmatch(r"[\w.]+", text):
+        return None
+    pattern = re.compile(rf"^\s*{re.escape(text)}\s*=\s*(?P<value>[^#=]*[^/]/[^/][^#]*)")
+    for number, line in enumerate(trace.text.splitlines(), 1):
+        match = pattern.match(line)
+        if match is not None:
+            return Span(number, match.start("value"), number, match.start("value") + len(match["value"].rstrip()))
+    return None

@@ -86,7 +86,31 @@ block(torch.randn(2, 5, 10))
 """,
 }
 
+WRONG |= {
+    "the number of a beam": """
+def step(scores, state, beams, words):
+    best, chosen = scores.view(-1).topk(beams)
+    source = chosen / words  # <- SD103
+    return state[source], chosen % words
+""",
+    "the number of a beam, selected by": """
+def step(scores, history, beams):
+    best, chosen = scores.view(-1).topk(beams)
+    words = scores.size(1)
+    source = (chosen / words).view(-1)  # <- SD103
+    return history.index_select(0, source), history[:, source]
+""",
+}
+
 RIGHT = {
+    "the number of a beam, rounded": """
+def step(scores, state, beams, words):
+    best, chosen = scores.view(-1).topk(beams)
+    source = chosen // words
+    again = (chosen / words).long()
+    third = torch.div(chosen, words, rounding_mode="floor")
+    return state[source], state[again], state[third], scores[0] / words
+""",
     "heads split and merged": """
 class Heads(nn.Module):
     def __init__(self, width, heads):
