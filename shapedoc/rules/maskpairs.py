@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Float, Int, NoneValue, Seq, Tensor, Value
 from shapedoc.rules.contractions import names
-from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.masks import Sign, truth_number
 from shapedoc.rules.sinks import Sink, is_lowest, mask_sinks
 
-__all__ = ["Opposed", "Refilled", "full", "opposed", "refilled"]
+__all__ = ["Both", "Opposed", "Refilled", "both_ways", "full", "inverted_numbers", "opposed", "refilled"]
 
 _CASTS = names("float double half long int bool type to astype byte short type_as bfloat16 clone detach array tensor")
 _LAYOUT = SHAPING | _CASTS | names("all any amax amin reduce cat")
 _NOT = names("invert logical_not bitwise_not")
 _BOTH = names("and_ logical_and mul")
 _ONES = names("ones ones_like new_ones")
+_SOFTMAX = names("softmax Softmax.forward")
 _FILLED = names("full full_like new_full")
 
 
@@ -129,6 +130,30 @@ def _joined(trace: Trace, values: list[Value | None], turned: bool) -> tuple[Eve
     return first[0], first[1] != turned
 
 
+# -- bytes
+
+
+def inverted_numbers(trace: Trace) -> Iterator[tuple[Event, Event]]:
+    """``~`` of a mask of whole numbers, and where it masks: ``~0`` is -1 or 255, ``~1`` is -2 or 254, both true."""
+    g = graph(trace)
+    seen = set()
+    for event in trace.events:
+        given = event.operands[0].value if event.operands else None
+        if event.short not in _NOT - {"logical_not"} or not isinstance(given, Tensor) or given.kind != "int":
+            continue
+        for user in g.forward(event, lambda e: e.short in SHAPING):
+            mask = user.operand("mask") or user.operand("condition") or next(iter(user.operands), None)
+            masks = user.short in ("masked_fill", "where") and mask is not None and event in _behind(g, mask.value)
+            if masks and event.span not in seen:
+                seen.add(event.span)
+                yield event, user
+
+
+def _behind(g: Graph, value: Value) -> list[Event]:
+    made = g.producer(value)
+    return list(g.back(made, lambda e: e.short in SHAPING)) if made is not None else []
+
+
 # -- taken for both by turns
 
 
@@ -166,6 +191,44 @@ def _contradictions(places: list[tuple[int, Sink, Sign]]) -> Iterator[Opposed]:
                 return
 
 
+@dataclass(frozen=True, slots=True)
+class Both:
+    """One mask that hides what is true before a softmax, and keeps what is true after it, or the reverse."""
+
+    before: Sink
+    after: Sink
+
+
+def both_ways(trace: Trace) -> Iterator[Both]:
+    """Weights that are multiplied with the very mask that their scores were filled by, one for each place."""
+    g = graph(trace)
+    sinks = mask_sinks(trace)
+    seen = set()
+    for after in sinks:
+        weights = g.producer(after.scores.value) if after.how == "weights" and after.scores is not None else None
+        if weights is None or after.event.span in seen or (roots := set(_roots(g, after.mask.value, "keep"))) == set():
+            continue
+        behind = {e.index for e in g.back(weights, lambda e: e.short in KEEPS or e.short in _SOFTMAX)}
+        for before in sinks:
+            if before.how not in ("fill", "where", "add") or before.event.index not in behind:
+                continue
+            against = {(root, "keep" if sign == "drop" else "drop") for root, sign in _roots_of(g, before)}
+            if roots & against:
+                seen.add(after.event.span)
+                yield Both(before, after)
+                break
+
+
+def _roots_of(g: Graph, sink: Sink) -> Iterator[tuple[str, Sign]]:
+    """The parameters that scores are masked by; an additive mask is a hugely negative number times one."""
+    made = g.producer(sink.mask.value)
+    if sink.how != "add":
+        yield from _roots(g, sink.mask.value, sink.expects)
+    elif made is not None and made.short == "mul" and any(is_lowest(g, o) for o in made.operands):
+        for operand in made.operands:
+            yield from _roots(g, operand.value, "drop")
+
+
 def _instead(number: int, one: Sink, other_number: int, other: Sink) -> bool:
     if number != other_number:
         return True
@@ -196,6 +259,8 @@ def _roots(g: Graph, value: Value | None, sign: Sign, depth: int = 30) -> Iterat
     elif event.short in ("or_", "logical_or"):
         if sign != "drop":
             return
+    elif event.short == "sub" and truth_number(event.operands[0].value) == 1:
+        sign = "drop" if sign == "keep" else "keep"
     elif event.short not in SHAPING | _CASTS:
         return
     for operand in event.operands:

@@ -9,7 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
-from shapedoc.rules.maskpairs import Opposed, Refilled, full, opposed, refilled
+from shapedoc.rules.maskpairs import Both, Opposed, Refilled, both_ways, full, inverted_numbers, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
@@ -33,6 +33,10 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _emptied(trace, pair)
     for turns in opposed(trace):
         yield _by_turns(trace, turns)
+    for turned, user in inverted_numbers(trace):
+        yield _numbers(trace, turned, user)
+    for both in both_ways(trace):
+        yield _both(trace, both)
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)
@@ -163,6 +167,37 @@ def _by_turns(trace: Trace, pair: Opposed) -> Finding:
         labels=label(pair.right.mask.span or pair.right.event.span, f"{other} is kept where it is true"),
         why="both branches get the same mask and are to give the same; torch keeps what is True in `attn_mask`",
         help=f"fill where it is not true: `~{text}`" if text.isidentifier() else "turn the mask round in one of them",
+    )
+
+
+def _both(trace: Trace, pair: Both) -> Finding:
+    event, text = pair.after.event, text_of(trace, pair.after.mask)
+    before = text_of(trace, pair.before.mask)
+    return _told(
+        trace,
+        event,
+        pair.after.mask.span or event.span,
+        f"what is hidden before the softmax is what {text} keeps after it",
+        tensor=text,
+        actual=shape_text(event, pair.after.mask.shape),
+        labels=label(pair.before.mask.span or pair.before.event.span, f"{before} hides here"),
+        why="both come of one mask: its true elements are hidden from the softmax, and then only they are kept",
+        help="turn the mask round in one of them",
+    )
+
+
+def _numbers(trace: Trace, turned: Event, user: Event) -> Finding:
+    text = text_of(trace, turned.operands[0])
+    return _told(
+        trace,
+        turned,
+        None,
+        f"{text} is made of whole numbers, and `~` of those is never 0",
+        tensor=text,
+        actual=shape_text(turned, turned.operands[0].shape),
+        labels=label(user.span, "it masks here"),
+        why="`~` turns the bits round: of bytes, 0 becomes 255 and 1 becomes 254, and both are true",
+        help=f"make it `bool` first: `~{text}.bool()`, or compare: `{text} == 0`",
     )
 
 

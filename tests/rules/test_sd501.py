@@ -117,7 +117,34 @@ class Encoder(nn.Module):
 """,
 }
 
+WRONG |= {
+    "one mask, hidden before and kept after": """
+def block(x, bits, values):
+    scores = x + bits.unsqueeze(1) * -1e30
+    return (F.softmax(scores, dim=2) * bits.unsqueeze(2)) @ values  # <- SD501
+""",
+    "bytes turned round": """
+def attend(scores, memory, lengths):
+    real = torch.zeros(memory.size(0), memory.size(1), dtype=torch.uint8)
+    for i, n in enumerate(lengths):
+        real[i, :n] = 1
+    scores = scores.masked_fill(~real, -1e9)  # <- SD501
+    return scores.softmax(1)
+""",
+}
+
 RIGHT = {
+    "one mask, kept both times": """
+def block(x, bits, values):
+    scores = x + (1 - bits.unsqueeze(1)) * -1e30
+    return (F.softmax(scores, dim=2) * bits.unsqueeze(2)) @ values
+""",
+    "bytes made bool": """
+def attend(scores, memory, lengths):
+    real = torch.zeros(memory.size(0), memory.size(1), dtype=torch.uint8)
+    real[:, 0] = 1
+    return scores.masked_fill(~real.bool(), -1e9).softmax(1)
+""",
     "filled where it is not kept": """
 def attend(scores, tokens, pad):
     mask = tokens != pad
