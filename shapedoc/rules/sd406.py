@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
-from shapedoc.core.trace import Event, Trace
-from shapedoc.rules.contractions import names
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sinks import is_lowest
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]
@@ -16,6 +17,7 @@ __all__ = ["RULE"]
 _SOFTMAX = names("softmax Softmax.forward")
 _LOGS = names("log_softmax LogSoftmax.forward")
 _LOSSES = names("cross_entropy CrossEntropyLoss.forward")
+_CASTS = names("float type to bool byte long int eq ne logical_not invert")
 _ON = SHAPING - {"phi", "stack", "getitem"}
 
 
@@ -29,20 +31,42 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _before(g: Graph, event: Event) -> Event | None:
-    """The softmax that made the very input of this one, its layout changed at most."""
-    source = g.producer(event.value("input"))
-    made = g.origin(source, _ON) if source is not None else None
-    return made if made is not None and made.short in _SOFTMAX else None
+    """The softmax that made the very input of this one, its layout changed or masked at most."""
+    made = g.producer(event.value("input"))
+    for _ in range(40):
+        if made is None or made.short in _SOFTMAX:
+            return made
+        if made.short in _ON or made.short == "masked_fill":
+            made = g.main_source(made)
+        elif made.short in ("add", "mul") and event.short in _SOFTMAX:
+            masked = [o for o in tensor_operands(made) if not _is_mask(g, made, o)]
+            made = g.producer(masked[0].value) if len(masked) == 1 else None
+        else:
+            return None
+    return None
+
+
+def _is_mask(g: Graph, event: Event, operand: Operand) -> bool:
+    """Whether a term or a factor is made of a mask alone: ``mask``, ``(1 - mask) * -1e30``."""
+    made = g.producer(operand.value)
+    if event.short == "add":
+        return made is not None and made.short == "mul" and any(is_lowest(g, o) for o in made.operands)
+    behind = list(g.back(made, lambda e: e.short in SHAPING or e.short in _CASTS)) if made is not None else []
+    given = [e for e in behind if not g.inputs(e)]
+    return made is None or (bool(given) and all(e.short in SHAPING | _CASTS for e in behind))
 
 
 def _found(trace: Trace, first: Event, second: Event) -> Finding:
     loss = second.short in _LOSSES
     what = "CrossEntropyLoss" if second.short.startswith("Cross") else f"`{second.short.removesuffix('.forward')}`"
+    again = second.span.path or first.function == second.function
+    taken = next((c.span for c in second.calls if c not in first.calls), None) if again else None
+    place = taken if taken is not None and not taken.path else None
     name = first.target or trace.source(first.span) if not first.span.path else "the input"
     return finding(
         trace,
         first if loss else second,
-        None,
+        None if loss else place,
         code=RULE.code,
         name=RULE.name,
         severity="error",
@@ -62,7 +86,7 @@ RULE = Rule(
     severity="error",
     summary="A softmax is applied to what a softmax has made already, as cross entropy does.",
     what="Looks for a softmax whose result goes, laid out anew at most, into `CrossEntropyLoss`, `F.cross_entropy`, "
-    "`log_softmax` or another softmax.",
+    "`log_softmax` or another softmax, masked at most in between.",
     why="Cross entropy takes scores and applies log-softmax itself. Fed probabilities, the loss can hardly tell right "
     "from wrong, and training stalls at a loss that never comes near 0.",
     instead="Return the scores from the model; take the softmax where probabilities are shown.",

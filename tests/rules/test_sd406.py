@@ -38,7 +38,36 @@ def attend(scores, values):
 """,
 }
 
+WRONG |= {
+    "the second of two ways, masked in between": """
+def masked(scores, mask, dim):
+    mask = mask.type(torch.float32)
+    return F.softmax(mask * scores + (1 - mask) * -1e30, dim)
+
+
+def both(scores, rows, columns):
+    B, R, C = scores.shape
+    across = masked(scores, columns.view(B, 1, C), 2)
+    down = masked(across, rows.view(B, R, 1), 1)  # <- SD406
+    return across, down
+""",
+}
+
 RIGHT = {
+    "two ways from the same scores": """
+def masked(scores, mask, dim):
+    mask = mask.type(torch.float32)
+    return F.softmax(mask * scores + (1 - mask) * -1e30, dim)
+
+
+def both(scores, rows, columns):
+    B, R, C = scores.shape
+    return masked(scores, columns.view(B, 1, C), 2), masked(scores, rows.view(B, R, 1), 1)
+""",
+    "weights of the step before as a feature": """
+def attend(scores, before):
+    return F.softmax(scores + F.softmax(before, dim=-1), dim=-1)
+""",
     "scores into the loss": """
 def loss(model, x, y):
     return nn.CrossEntropyLoss()(model(x), y)
