@@ -10,7 +10,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import literal, tensor_operands
-from shapedoc.rules.flow import axis_at, result_shape, shape_at
+from shapedoc.rules.flow import axis_at, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
@@ -41,17 +41,19 @@ def _is_batch(event: Event, axis: Axis) -> bool:
         return False
     others = any(sizes.role(axis, role) is not None for role in ("time", "feature"))
     sym = sizes.resolve(axis.dim).sym
-    if sym is not None and sym.name.lower() in _BATCH:
-        return True
-    return sizes.role(axis, "batch") is not None and not others
+    if sym is None:  # a batch times something else is hardly ever 1
+        return False
+    return sym.name.lower() in _BATCH or (sizes.role(axis, "batch") is not None and not others)
 
 
 def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
-    """``squeeze()``: an axis of size 1 is to go, and the batch goes with it when it is 1."""
+    """``squeeze()``: an axis of size 1 is to go, or none at all, and the batch goes when it is 1."""
     operands = tensor_operands(event)
     shape = shape_at(event, operands[0]) if operands else None
-    if shape is None or shape.rank is None or not any(a.dim.const == 1 for a in shape.axes):
+    if shape is None or shape.rank is None:
         return None
+    if not any(a.dim.const == 1 for a in shape.axes) and (shape.rank < 3 or not graph(trace).users[event.index]):
+        return None  # what is only shown may well lose its batch
     batch = next((shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i])), None)
     if batch is None or event.sizes is None:
         return None
@@ -60,7 +62,7 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     text, size = text_of(trace, operands[0]), event.sizes.show(batch.dim)
     keyword = "axis" if _is_numpy(event) else "dim"
     places = [i - shape.rank if i > shape.rank // 2 else i for i in ones]
-    wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}"
+    wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}" if places else ""
     which = f"the batch `{size}`" if size != "?" else "the batch"
     return _squeezed(trace, event, text, which, shape_text(event, shape), shape_text(event, kept), wanted)
 
@@ -80,7 +82,9 @@ def _squeezed(trace: Trace, event: Event, text: str, which: str, actual: str, ex
         labels=made_by(trace, tensor_operands(event)[0].value, event, text) + call_labels(event),
         why="without an axis, `squeeze` drops every axis of size 1: the rank depends on the size of the batch",
         notes=("fails for a batch of one, such as the last of an epoch or the one at inference",),
-        help=f"name the axis: `squeeze({wanted})`",
+        help=f"name the axis: `squeeze({wanted})`"
+        if wanted
+        else "name the axis that is to go, or leave `squeeze` away",
         causes=(f"{which} in {event.function}",),
     )
 

@@ -51,7 +51,41 @@ def score(memory, w):
 """,
 }
 
+WRONG |= {
+    "no axis to go after a maximum over the last": """
+import settings
+
+class Characters(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.conv, self.join = nn.Conv2d(settings.letters, d, kernel_size=(1, 5)), nn.Conv1d(2 * d, d, 1)
+
+    def forward(self, letters, words):
+        x = letters.permute(0, 3, 1, 2)
+        x = F.relu(self.conv(x))
+        x, _ = torch.max(x, dim=3)
+        x = x.squeeze()  # <- SD206
+        return self.join(torch.cat([x, words.transpose(1, 2)], dim=1))
+""",
+}
+
 RIGHT = {
+    "what is only shown": """
+def show(attention, q, k, v):
+    B, H, T, d = q.shape
+    weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1)
+    print(weights.squeeze())
+    return weights @ v
+""",
+    "one image": """
+class Show(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 1, 3, padding=1)
+
+    def forward(self, image):
+        return self.conv(image.unsqueeze(0)).squeeze()
+""",
     "the axis is named": """
 def score(memory, state):
     B, T, d = memory.shape
