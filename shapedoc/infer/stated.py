@@ -132,6 +132,7 @@ class Statements:
         dims = self._fitting(stated, shape)
         if parameter and value.event < 0:
             m.described.add(value.uid)
+            value.kind = value.kind or stated.kind
         if shape.run is not None:
             if dims is not None and _names_a_one(shape, dims):
                 return  # an axis is left out, and which of them is not known

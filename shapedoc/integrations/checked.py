@@ -270,9 +270,11 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_general(value: Any, stated: Term) -> bool:
-    """Whether an argument is a tensor of real numbers of the stated rank, none of its sizes 0."""
-    dtype, shape = getattr(value, "dtype", None), shape_of(value)
-    if shape is None or not getattr(dtype, "is_floating_point", False):
+    """Whether an argument is a tensor of the stated rank and elements, none of its sizes 0."""
+    from shapedoc.runtime.shadows import is_array, kind_of
+
+    shape = shape_of(value)
+    if shape is None or not is_array(value) or kind_of(value) != stated.kind:
         return False
     return len(shape) == len(stated.dims) and 0 not in shape
 

@@ -76,7 +76,7 @@ class Watch:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
         call: the function with its arguments. pattern_of: gives the signature up to its numbers. as_stated: every
-        argument is a tensor of real numbers and of a shape that is stated. read: of code that no recorder sees, what
+        argument is a tensor of a shape and of elements that are stated. read: of code that no recorder sees, what
         reading it finds.
         """
         __tracebackhide__ = True

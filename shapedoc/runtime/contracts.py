@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any, get_args
 
 from shapedoc.core.span import Span
+from shapedoc.core.value import Kind
 from shapedoc.runtime.places import Place, SourceFile, source_file
 from shapedoc.source import ir
 from shapedoc.source.contracts import DimExpr
@@ -21,7 +22,7 @@ __all__ = ["Contract", "Term", "annotations_of", "definition_of", "read_class", 
 class Term:
     """One stated shape. name: the parameter, or "" for what is returned. index: the component of a tuple.
 
-    firm: it is an annotation; a comment or a docstring may be out of date.
+    firm: it is an annotation; a comment or a docstring may be out of date. kind: what its elements are said to be.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Term:
     firm: bool = True
     index: int | None = None
     span: Span | None = None
+    kind: Kind = ""
 
     @property
     def text(self) -> str:
@@ -70,7 +72,7 @@ def read_function(function: Callable[..., Any]) -> Contract:
     if source is None or not isinstance(node, ir.FunctionDef):
         return Contract(name, params, returns, path)
     places = {p.name: Span(*p.span) for p in node.params}
-    params = {n: Term(n, t.dims, span=places.get(n)) for n, t in params.items()}
+    params = {n: Term(n, t.dims, span=places.get(n), kind=t.kind) for n, t in params.items()}
     for parameter, shapes in source.contracts.params(node).items():
         if shapes and shapes[0].sure and shapes[0].index is None and parameter not in params:
             firm = shapes[0].form == "annotation"
@@ -112,8 +114,23 @@ def _annotated(annotations: dict[str, object]) -> dict[str, Term]:
     for name, annotation in annotations.items():
         dims = _dims(annotation)
         if name != "return" and dims is not None:
-            found[name] = Term(name, dims)
+            found[name] = Term(name, dims, kind=_kind(annotation))
     return found
+
+
+def _kind(annotation: object) -> Kind:
+    """What the elements are, of an annotation of jaxtyping that says it."""
+    names = getattr(annotation, "dtypes", ())
+    kinds: set[Kind] = {next((k for k, starts in _ELEMENTS.items() if str(n).startswith(starts)), "") for n in names}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+_ELEMENTS: dict[Kind, tuple[str, ...]] = {
+    "bool": ("bool",),
+    "float": ("float", "bfloat"),
+    "int": ("int", "uint"),
+    "complex": ("complex",),
+}
 
 
 def _returned(annotation: object) -> list[Term]:

@@ -127,22 +127,23 @@ def _passed(source: SourceFile, steps: Sequence[_Step]) -> list[Place]:
     return [place for place in source.definitions if any(place.node is definition for definition in around)]
 
 
-_STATEMENTS = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.Assert, ir.FunctionDef)
-_CHOICES = (ir.IfExp, ir.BoolOp, ir.Comprehension, ir.Lambda, ir.Starred)
+_STATEMENTS = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.Assert, ir.With, ir.FunctionDef)
+_CHOICES = (ir.IfExp, ir.BoolOp, ir.Lambda)
 
 
 def is_straight(source: SourceFile, place: Place) -> bool:
-    """Whether the function that is defined there has no branch, no loop and no function inside."""
+    """Whether the function that is defined there has no branch, no loop of statements and no function inside."""
     inside = [p for p in source.by_span.values() if p.definition is place.node]
     return all(
         (p.statement is None or isinstance(p.statement, _STATEMENTS))
-        and not p.loops
         and not isinstance(p.node, (*_CHOICES, ir.FunctionDef))
         for p in inside
     )
 
 
 _KNOWN = ("torch.", "operator.", "einops.")
+# Of the functions of `torch.nn` only these are not written in Python.
+_PLAIN = ("torch.nn.functional.", "torch.nn.init.")
 
 
 class _Reader:
@@ -169,7 +170,10 @@ class _Reader:
             return _Step(span, "", several=True)  # A tensor that is unpacked.
         inputs = tuple(i for o in event.operands for i in self._inputs(o))
         layer = event.operands[0].value if event.operands and event.operands[0].name == "self" else None
-        if event.op.startswith("einops."):
+        composed = event.op.startswith("einops.") or (
+            event.op.startswith("torch.nn.") and not event.op.startswith(_PLAIN)
+        )
+        if not isinstance(layer, Layer) and composed:
             return _Step(span, "", several=True)
         if not isinstance(layer, Layer):
             # A bare `squeeze` takes away whatever happens to be 1.
@@ -186,6 +190,8 @@ class _Reader:
     def _inputs(self, operand: Operand) -> Iterator[_Input]:
         value = operand.value
         if isinstance(value, Tensor):
+            if not value.kind:
+                raise _Unforeseen
             yield _Input(operand.name, self._known(operand.shape or value.shape), value.kind)
         elif operand.parts:
             for part in operand.parts:
@@ -195,7 +201,7 @@ class _Reader:
                 raise _Unforeseen
             for item in value.items:
                 yield from self._inputs(Operand(operand.name, item))
-        elif isinstance(value, Unknown):
+        elif isinstance(value, Unknown) and operand.name != "device":
             raise _Unforeseen
 
     def _known(self, shape: Shape | None) -> tuple[_Size, ...]:
@@ -320,7 +326,7 @@ class AsForeseen(TorchFunctionMode):
 
     def _one(self, wanted: _Input, given: Any) -> bool:
         shape = given.shape
-        if len(shape) != len(wanted.sizes) or kind_of(given) != (wanted.kind or "float"):
+        if len(shape) != len(wanted.sizes) or kind_of(given) != wanted.kind:
             return False
         sizes = self.sizes
         for want, size in zip(wanted.sizes, shape, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 import shapedoc
@@ -73,6 +73,28 @@ class OtherGate(Gate):
 
 
 @shapedoc.check
+def masked(
+    q: Float[Tensor, "B T_dec d"], k: Float[Tensor, "B T_enc d"], keep: Bool[Tensor, "B T_enc"]
+) -> Float[Tensor, "B T_dec d"]:
+    scores = (q @ k.transpose(1, 2) / q.shape[-1] ** 0.5).masked_fill(~keep.unsqueeze(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ k
+
+
+@shapedoc.check
+class Fused(nn.Module):
+    def __init__(self, d: int, n_heads: int) -> None:
+        super().__init__()
+        self.project, self.n_heads = nn.Linear(d, 3 * d), n_heads
+
+    def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        B, T, d = x.shape
+        parts = self.project(x).chunk(3, dim=-1)
+        q, k, v = (p.view(B, T, self.n_heads, d // self.n_heads).transpose(1, 2) for p in parts)
+        heads = nn.functional.scaled_dot_product_attention(q, k, v)
+        return heads.transpose(1, 2).reshape(B, T, d)
+
+
+@shapedoc.check
 def over_queries(q: Float[Tensor, "B T_dec d"], k: Float[Tensor, "B T_enc d"]) -> Float[Tensor, "B T_dec d"]:
     weights = torch.softmax(q @ k.transpose(1, 2), dim=1)
     return weights @ k
@@ -110,6 +132,14 @@ def test_functions_that_it_calls_are_foreseen_with_it() -> None:
         Heads(d_model, n_heads)(torch.randn(2, steps, d_model))
     assert watch_of(Heads.forward).foreseen is not None
     assert watch_of(Heads.forward).recordings == watch_of(Heads.split).recordings == 0
+
+
+def test_masks_and_comprehensions_are_foreseen() -> None:
+    masked(torch.randn(2, 3, 7), torch.randn(2, 5, 7), torch.ones(2, 5, dtype=torch.bool))
+    Fused(12, 3)(torch.randn(2, 5, 12))
+    for function in (masked, Fused.forward):
+        assert watch_of(function).foreseen is not None
+        assert watch_of(function).recordings == 0
 
 
 def test_a_wrong_argument_is_told_before_anything_runs() -> None:

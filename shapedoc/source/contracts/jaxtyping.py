@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from shapedoc.core.value import Kind
 from shapedoc.source.contracts.dimension import parse_dim
 from shapedoc.source.contracts.layout import dotted
 from shapedoc.source.contracts.lexicon import words
@@ -75,19 +76,38 @@ def _read(node: Expr, name: str | None, index: int | None, bound: list[Bound], w
         if len(bound) > before + 1:
             del bound[before:]
     elif head in _KINDS and len(inner) == 2:
-        _string(inner[1], name, index, bound, wrong)
+        _string(inner[1], name, index, bound, wrong, _kind(head))
     elif head == "TensorType":
         _items(inner, node.span, name, index, bound)
 
 
-def _string(node: Expr, name: str | None, index: int | None, bound: list[Bound], wrong: list[Unreadable]) -> None:
+def _kind(head: str) -> Kind:
+    """What the elements are, of an annotation that says it."""
+    name = head.rstrip("0123456789")
+    return _ELEMENTS.get(name, "float" if name.startswith("Float") else "")
+
+
+_ELEMENTS: dict[str, Kind] = {
+    "Float": "float",
+    "BFloat": "float",
+    "Int": "int",
+    "UInt": "int",
+    "Integer": "int",
+    "Bool": "bool",
+    "Complex": "complex",
+}
+
+
+def _string(
+    node: Expr, name: str | None, index: int | None, bound: list[Bound], wrong: list[Unreadable], kind: Kind
+) -> None:
     if not (isinstance(node, Const) and isinstance(node.value, str)):
         return
     read = read_string(node.value)
     if isinstance(read, str):
         wrong.append(Unreadable(node.span, node.value, read))
         return
-    bound.append(Bound(name or "", StatedShape(name, read, "annotation", node.span, node.value), index))
+    bound.append(Bound(name or "", StatedShape(name, read, "annotation", node.span, node.value, kind=kind), index))
 
 
 def _items(items: list[Expr], span: Span4, name: str | None, index: int | None, bound: list[Bound]) -> None:

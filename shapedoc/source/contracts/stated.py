@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from shapedoc.core.value import Kind
 from shapedoc.source.ir import Span4
 
 __all__ = [
@@ -133,7 +134,7 @@ class StatedShape:
     of the product on the line (left, right); or, for a comment on a line of its own without a name, of what stands
     above or below (either). index: it is of this component of a tuple, ``((b, h), (b, h))``; of: out of how many.
     sure: written in a form that means a shape and nothing else. What is not sure may fill a gap in what is known, and
-    is never the ground of a finding.
+    is never the ground of a finding. kind: what the elements are said to be, "" where nothing is said.
     """
 
     name: str | None
@@ -146,6 +147,7 @@ class StatedShape:
     index: int | None = None
     of: int = 1
     alternatives: tuple[tuple[DimExpr, ...], ...] = field(default=())
+    kind: Kind = ""
 
     @property
     def rank(self) -> int | None:
