@@ -152,7 +152,9 @@ def _found(trace: Trace, drift: Drift) -> Finding:
         tensor=name,
         actual=stated.inferred,
         expected=stated.text,
-        labels=(label(made.span, f"{name} is {stated.inferred}") if made is not None else ()) + _left(trace, stated),
+        labels=(label(made.span, f"{name} is {stated.inferred}") if made is not None else ())
+        + _left(trace, stated)
+        + tuple(Label(s.span, f"{s.name or 'the value'} is {s.inferred}") for s in drift.others),
         why="a stated shape is what the next reader builds on; one of the two is wrong",
         help=f"write {stated.inferred} here, or mend the code",
         notes=((f"agrees only if {when}",) if when else ()) + _likewise(drift),

@@ -287,6 +287,7 @@ def test_a_comment_that_only_one_call_contradicts_is_a_note() -> None:
 def test_what_follows_from_a_drift_is_told_with_it() -> None:
     text = full_text(HEAD + WRONG["a comment, and another of what is made of the same"], "SD701")
     assert "stated wrongly as well, for the same reason: line 10 (`second`)" in text
+    assert "--------- second is (B, D)\n" in text
 
 
 RETURNED = """
