@@ -10,7 +10,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Label, Span
 from shapedoc.core.text import lines_in_words
-from shapedoc.core.trace import Event, Operand, Problem, Trace
+from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
@@ -63,8 +63,15 @@ def _comes_of(trace: Trace, walks: list[Event], roots: list[Event]) -> bool:
     Both stand in the text of one function, and happen in the same call of it.
     """
     g = graph(trace)
-    pairs = ((e, r) for e in walks for r in roots if r.function == e.function and r.calls == e.calls)
-    return any(r.index < e.index and (_made_of(g, e, r) or _beside(g, e, r)) for e, r in pairs)
+    inside: dict[tuple[str, tuple[Call, ...]], list[Event]] = {}
+    for root in roots:
+        inside.setdefault((root.function, root.calls), []).append(root)
+    for event in walks:
+        before = [r for r in inside.get((event.function, event.calls), ()) if r.index < event.index]
+        last = max(before, key=lambda r: r.index, default=None)
+        if last is not None and (_made_of(g, event, last) or _beside(g, event, last)):
+            return True
+    return False
 
 
 def _made_of(g: Graph, event: Event, root: Event) -> bool:
