@@ -67,8 +67,8 @@ def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Exp
     if not isinstance(size, Int) or tensor.learned:
         return False  # a parameter may have been put in the place of another
     verdict = m.sizes.compare(axis.dim, size.dim)
-    if not verdict.wrong:
-        return False
+    if not verdict.wrong or (m.loops and axis.dim.const is not None):
+        return False  # a number that one round counts to is not that of every round
     if not m.path and tensor.event not in m.spoilt:
         span = span_of(node)
         name = tensor.name or m.trace.source(span)

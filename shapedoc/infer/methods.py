@@ -24,6 +24,7 @@ from shapedoc.infer.attributes import prefix_of, shape_of, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.subscripts import key_of
+from shapedoc.infer.truth import has_one_element
 from shapedoc.infer.values import Container, SizePart
 from shapedoc.ops.registry import find
 from shapedoc.source import ir
@@ -139,8 +140,9 @@ def _about_shape(
                 total = total * axis.dim
             return Int(total)
         case "item":
+            has_one_element(m, tensor)
             for axis in m.sizes.shape(tensor.shape).axes if m.sizes.shape(tensor.shape).run is None else ():
-                m.sizes.meet(axis.dim, ONE)  # what has one element has one along every axis
+                m.sizes.meet(axis.dim, ONE)
             if tensor.kind == "":
                 return Unknown("an element of a tensor")
             return m.fresh_int() if tensor.kind == "int" else Float()

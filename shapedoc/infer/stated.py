@@ -14,19 +14,16 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
-from shapedoc.core.value import Bool, Int, Seq, Tensor, Unknown, Value
+from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.machine import Frame, Machine
+from shapedoc.infer.manners import READ_BY_PROGRAMS, fitting, is_of_a_step, is_of_another, leaves_ones_out, names_a_one
 from shapedoc.infer.shorthand import is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
 
 __all__ = ["Statements"]
-
-
-# Forms whose contradiction is certain to be the code's.
-_READ_BY_PROGRAMS = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
 class Statements:
@@ -88,7 +85,10 @@ class Statements:
             return
         index = bound.index if bound.index is not None else bound.shape.index
         part = _component(value, index)
-        if isinstance(part, Tensor) and not self._meant(m, statement, bound, part):
+        if isinstance(part, Tensor):
+            before = self.contracts.before(statement)
+            if is_of_another(m, statement, bound, part) or is_of_a_step(m, statement, before, bound, part):
+                return
             self._meet(m, part, bound.shape, bound.name)
         elif isinstance(part, Unknown) and bound.shape.sure and index is None and "." not in bound.name and bound.name:
             made = Tensor(Shape.unknown(), name=bound.name)
@@ -96,21 +96,6 @@ class Statements:
             m.emit("stated", statement, (Operand("input", part, span=span),), made)
             self._meet(m, made, bound.shape, bound.name)
             m.store(bound.name, made)
-
-    def _meant(self, m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
-        """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead."""
-        shape = m.sizes.shape(named.shape)
-        fits = shape.rank is not None and self._fitting(bound.shape, shape) is not None
-        if not isinstance(statement, ir.Assign) or fits:
-            return False
-        targets = [t.id for t in statement.targets if isinstance(t, ir.Name)]
-        values = [m.lookup(t) for t in targets] if bound.name not in targets else []
-        return any(
-            isinstance(v, Tensor)
-            and m.sizes.shape(v.shape).rank is not None
-            and self._fitting(bound.shape, m.sizes.shape(v.shape)) is not None
-            for v in values
-        )
 
     def _value(self, m: Machine, statement: ir.Stmt, name: str) -> Value | None:
         if name:
@@ -129,12 +114,12 @@ class Statements:
         if not isinstance(value, Tensor):
             return
         shape = m.sizes.shape(value.shape)
-        dims = self._fitting(stated, shape)
+        dims = fitting(stated, shape)
         if parameter and value.event < 0:
             m.described.add(value.uid)
             value.kind = value.kind or stated.kind
         if shape.run is not None:
-            if dims is not None and _names_a_one(shape, dims):
+            if dims is not None and names_a_one(shape, dims):
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
@@ -143,7 +128,7 @@ class Statements:
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
             return  # an empty tensor that a loop is to fill
         if dims is None:
-            loose = _leaves_ones_out(m, value, stated, shape, name)
+            loose = leaves_ones_out(m, value, stated, shape, name)
             if not parameter and stated.form == "comment":
                 loose = loose or is_shorthand(m.sizes, shape, self._said(m, stated))
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
@@ -156,24 +141,6 @@ class Statements:
     def _said(self, m: Machine, stated: StatedShape) -> list[Dim | None]:
         """The stated sizes, numbers included."""
         return [Dim.of(d.value) if isinstance(d, Number) else self._size(m, d, new=False) for d in stated.dims]
-
-    @staticmethod
-    def _fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
-        """The stated dims, ``...`` taken out where the rank is known; None where the rank cannot be that."""
-        if shape.rank is None and any(len(a) != len(stated.dims) for a in stated.alternatives):
-            return None  # which of them it is here is not known
-        for dims in (stated.dims, *stated.alternatives):
-            rest = [i for i, d in enumerate(dims) if isinstance(d, Rest)]
-            if shape.rank is None:
-                if not rest and len(dims) >= len(shape.items) - 1:
-                    return dims
-                continue
-            if not rest and len(dims) == shape.rank:
-                return dims
-            if len(rest) == 1 and len(dims) - 1 <= shape.rank:
-                missing = shape.rank - len(dims) + 1
-                return (*dims[: rest[0]], *(Rest(),) * missing, *dims[rest[0] + 1 :])
-        return None
 
     def _fill(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], *, parameter: bool) -> None:
         """A tensor of unknown rank has the stated one."""
@@ -222,7 +189,7 @@ class Statements:
             if axis.dim.const == 1 or known.const == 1:
                 continue
             unknown = _open(axis.dim) or _open(known)
-            if unknown and parameter and value.event >= 0 and stated.form not in _READ_BY_PROGRAMS:
+            if unknown and parameter and value.event >= 0 and stated.form not in READ_BY_PROGRAMS:
                 continue  # letters are used loosely: `(B, T, d)` is said of queries and of keys
             if value.event >= 0 and _open(axis.dim):
                 m.commented |= axis.ids
@@ -305,7 +272,7 @@ class Statements:
         permuted: bool = False,
         loose: bool = False,
     ) -> None:
-        if stated.sure and stated.form not in _READ_BY_PROGRAMS and not self._is_faulty(m, value):
+        if stated.sure and stated.form not in READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided | m.surmises.events:
             return
@@ -342,29 +309,6 @@ def _has_two_meanings(dim: Dim, name: str) -> bool:
     ``self.hidden = encoder.hidden * encoder.directions``: a comment's ``hidden * directions`` speaks of the encoder's.
     """
     return dim.sym is None and any(sym.name == name for sym in dim.syms)
-
-
-def _names_a_one(shape: Shape, dims: Sequence[DimExpr]) -> bool:
-    """Whether a name is said of an axis at an end of a shape that is seen to be 1: ``(B, T)`` of ``(..., 1)``."""
-    ends = (*zip(shape.prefix, dims, strict=False), *zip(reversed(shape.suffix), reversed(dims), strict=False))
-    return any(axis.dim.const == 1 and isinstance(dim, Named) and dim.equals is None for axis, dim in ends)
-
-
-def _leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape, name: str) -> bool:
-    """Whether a statement leaves out only axes of size 1 that are there to broadcast, as is usual of masks.
-
-    The same of a reduction that keeps the axis it reduced; of anything else it is a disagreement.
-    """
-    if stated.form in _READ_BY_PROGRAMS or stated.rank is None or shape.rank is None:
-        return False
-    if any(isinstance(d, Number) for d in stated.dims):
-        return False  # who writes one of them writes all
-    ones = sum(axis.dim.const == 1 for axis in shape.axes)
-    if not 0 < shape.rank - len(stated.dims) <= ones:
-        return False
-    made = m.trace.events[value.event] if value.event >= 0 else None
-    keeps = made.value("keepdim") if made is not None else None
-    return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
 
 
 def _is_batch(name: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Value
+from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Choice, Class, Container, Function, Instance
 from shapedoc.source import ir
 
-__all__ = ["condition", "truth"]
+__all__ = ["condition", "has_one_element", "truth"]
 
 
 def condition(m: Machine, test: ir.Expr) -> Value:
@@ -48,4 +48,12 @@ def truth(m: Machine, value: Value) -> bool | None:
             return None if any(isinstance(v, NoneValue) for v in values) else True
         case Container():
             return True if value.items.items else None
+        case Tensor():
+            has_one_element(m, value)
     return None
+
+
+def has_one_element(m: Machine, tensor: Tensor) -> None:
+    """Remember that a tensor is used as one number: it has one element along every axis."""
+    for axis in m.sizes.shape(tensor.shape).suffix:
+        m.sizes.mark(axis, "one", m.trace.events[tensor.event].span.line if tensor.event >= 0 else 0)

@@ -10,7 +10,8 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import literal, tensor_operands
-from shapedoc.rules.flow import axis_at, graph, result_shape, shape_at
+from shapedoc.rules.elementwise import ELEMENTWISE
+from shapedoc.rules.flow import Graph, axis_at, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
@@ -29,21 +30,57 @@ def check(trace: Trace) -> Iterator[Finding]:
         problem = next((p for p in event.problems if p.kind == "squeeze-unknown"), None)
         found = _of_all(trace, event, problem) if problem is not None else _of_one(trace, event)
         found = found or _of_some(trace, event)
-        if found is not None:
+        if found is not None and not _is_put_back(trace, event):
             best[event.span] = found
     yield from best.values()
 
 
-def _is_batch(event: Event, axis: Axis) -> bool:
-    """Whether an axis is the batch: a module takes it for that, or the author calls it so."""
+def _is_put_back(trace: Trace, event: Event) -> bool:
+    """Whether the author has thought of a batch of one, or what is left of it does as well.
+
+    The axis is put back under a condition (``if batch_size == 1: x = x.unsqueeze(0)``); or a column (B, 1) only meets
+    others element by element, which a number does too.
+    """
+    g = graph(trace)
+    users = g.users[event.index]
+    if any(e.short in ("unsqueeze", "view", "reshape") and len(e.branch) > len(event.branch) for e in users):
+        return True
+    operands = tensor_operands(event)
+    shape = shape_at(event, operands[0]) if operands else None
+    return shape is not None and shape.rank == 2 and _meets_only(g, event)
+
+
+def _meets_only(g: Graph, event: Event) -> bool:
+    """Whether a value is used element by element and no otherwise, until it meets one that has its axis."""
+    users = g.users[event.index]
+    return bool(users) and all(
+        e.short in ELEMENTWISE
+        and (
+            any(g.producer(o.value) is not event and o.shape is not None and o.shape.items for o in tensor_operands(e))
+            or _meets_only(g, e)
+        )
+        for e in users
+    )
+
+
+def _is_batch(event: Event, axis: Axis, rank: int) -> bool:
+    """Whether an axis is the batch: a module takes it for that, or the author calls it so.
+
+    rank: of its tensor; a table (N, d) may have N rows of anything.
+    """
     sizes = event.sizes
     if sizes is None or axis.dim.const is not None:
         return False
-    others = any(sizes.role(axis, role) is not None for role in ("time", "feature"))
-    sym = sizes.resolve(axis.dim).sym
-    if sym is None:  # a batch times something else is hardly ever 1
+    dim = sizes.resolve(axis.dim)
+    if sizes.role(axis, "one") is not None or dim.sym is None:
+        return False  # seen to be 1 here; a batch times something else is hardly ever 1
+    name = dim.sym.name.lower()
+    if "beam" in name:
         return False
-    return sym.name.lower() in _BATCH or (sizes.role(axis, "batch") is not None and not others)
+    if name in _BATCH and (len(name) > 1 or rank > 2):
+        return True
+    others = any(sizes.role(axis, role) is not None for role in ("time", "feature"))
+    return sizes.role(axis, "batch") is not None and not others
 
 
 def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
@@ -54,7 +91,9 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if not any(a.dim.const == 1 for a in shape.axes) and (shape.rank < 3 or not graph(trace).users[event.index]):
         return None  # what is only shown may well lose its batch
-    batch = next((shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i])), None)
+    batch = next(
+        (shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i], shape.rank)), None
+    )
     if batch is None or event.sizes is None:
         return None
     ones = [i for i, a in enumerate(shape.axes) if a.dim.const == 1]
@@ -98,7 +137,7 @@ def _of_some(trace: Trace, event: Event) -> Finding | None:
     shape = event.sizes.shape(kept)
     if shape.rank is None or shape.rank < 2 or not given.prefix or given.prefix[0].dim.const != 1:
         return None
-    batch = next((a for a in shape.axes if _is_batch(event, a)), None)
+    batch = next((a for a in shape.axes if _is_batch(event, a, shape.rank + 1)), None)
     if batch is None:
         return None
     text, size = text_of(trace, operands[0]), event.sizes.show(batch.dim)
@@ -111,10 +150,11 @@ def _of_one(trace: Trace, event: Event) -> Finding | None:
     number = literal(event.value("dim"))
     shape = shape_at(event, operands[0]) if operands else None
     axis = axis_at(shape, number) if number is not None else None
-    if axis is None or shape is None or event.sizes is None or not _is_batch(event, axis):
+    rank = 3 if shape is None or shape.rank is None else shape.rank
+    if axis is None or shape is None or event.sizes is None or not _is_batch(event, axis, rank) or rank < 2:
         return None
-    if shape.rank is not None and shape.rank < 2:
-        return None
+    if not any(name.rpartition(".")[2] == "forward" for name in (event.function, *(c.function for c in event.calls))):
+        return None  # who decodes one sentence knows that its batch is 1
     text, size = text_of(trace, operands[0]), event.sizes.show(axis.dim)
     named = f" `{size}`" if size != "?" else ""
     return finding(

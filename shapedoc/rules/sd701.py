@@ -61,7 +61,7 @@ class Drift:
 def _gather(trace: Trace, stated: Stated, severity: Severity, drifts: list[Drift]) -> None:
     """Add a statement to the drifts: to one that says the same elsewhere, or that its value is made of."""
     same = next((d for d in drifts if _key(d.stated) == _key(stated)), None)
-    same = same or next((d for d in drifts if _leads_to(trace, d, stated)), None)
+    same = same or next((d for d in drifts if _leads_to(trace, d, stated) or _listed_with(d, stated)), None)
     if same is None or same.severity != severity:
         drifts.append(Drift(stated, severity))
     else:
@@ -70,6 +70,17 @@ def _gather(trace: Trace, stated: Stated, severity: Severity, drifts: list[Drift
 
 def _key(stated: Stated) -> tuple[str, str, str, str]:
     return stated.form, stated.name, stated.text, stated.inferred
+
+
+def _listed_with(drift: Drift, stated: Stated) -> bool:
+    """Whether a docstring says the same of another parameter, and is as wrong about it: queries, keys and values."""
+    first = drift.stated
+    return (
+        stated.form == first.form == "docstring"
+        and stated.function == first.function != ""
+        and stated.text.count(",") == first.text.count(",")
+        and stated.inferred.count(",") == first.inferred.count(",")
+    )
 
 
 def _leads_to(trace: Trace, drift: Drift, stated: Stated) -> bool:

@@ -111,6 +111,79 @@ def scores(memory, w):
     T, d = memory.shape
     return (memory @ w.view(d, 1)).squeeze()
 """,
+    "one sentence at a time, which is seen from a test": """
+class Decoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.cell, self.stop = nn.GRUCell(d, d), nn.Linear(d, 1)
+
+    def forward(self, memory):
+        B, T, d = memory.shape
+        state, stops = memory[:, 0], []
+        for t in range(100):
+            state = self.cell(memory[:, 0], state)
+            stop = self.stop(state)
+            stops.append(stop)
+            if torch.sigmoid(stop) > 0.5:
+                break
+        return torch.stack(stops, dim=1).squeeze()
+""",
+    "one sentence at a time, which is seen from a number": """
+def greedy(memory, w):
+    batch_size, T, d = memory.shape
+    scores = (memory @ w.view(d, 1)).transpose(1, 2)
+    word = scores.argmax(-1).item()
+    return word, scores.squeeze()
+""",
+    "beams": """
+def widen(scores, beam_size):
+    scores = scores.view(1, beam_size, 40)
+    out = nn.GRU(40, 40)(scores)[0]
+    return out.squeeze()
+""",
+    "a batch of several sizes": """
+def pick(candidates, width):
+    batch_size = candidates.size(0)
+    rows = (candidates // 40).view(batch_size * width, 1)
+    return rows.squeeze()
+""",
+    "the author puts the axis back": """
+def score(memory, w):
+    batch_size, T, d = memory.shape
+    scores = (memory @ w.view(d, 1)).squeeze()
+    if batch_size == 1:
+        scores = scores.unsqueeze(0)
+    return scores.softmax(-1)
+""",
+    "a column that only meets others": """
+def finished(ended, logits):
+    batch_size, T, V = logits.shape
+    words = logits.argmax(2)[:, -1].unsqueeze(1)
+    ended = torch.zeros(batch_size).bool()
+    ended |= words.squeeze() == 2
+    return ended
+""",
+    "rows of anything": """
+def inverse(features):
+    N, d = features.shape
+    return np.power(features.sum(-1, keepdims=True), -1).squeeze()
+""",
+    "who decodes one sentence": """
+class Tagger(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.rnn = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, words):
+        return self.rnn(self.embed(words))[0]
+
+
+def tag(model: Tagger, words):
+    batch_size, T = words.shape
+    states = Tagger(40, 8)(words)
+    return states.squeeze(0).argmax(1)
+""",
     "numbers": """
 x = torch.randn(4, 1, 6)
 y = x.squeeze()

@@ -99,6 +99,28 @@ class Step(nn.Module):
         context = self.attend(token, states)  # (batch_size, 1, d_state)
         return torch.cat((token, context), dim=-1)  # <- SD701
 """,
+    "a docstring that is as wrong about three parameters": """
+class Product(nn.Module):
+    def forward(self, query, key, value):
+        '''
+        query: (batch, T_dec, d)  # <- SD701
+        key: (batch, T_enc, d)
+        value: (batch, T_enc, d)
+        '''
+        return (query @ key.transpose(-2, -1)).softmax(-1) @ value
+
+
+class Heads(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads, self.size = heads, d // heads
+        self.q, self.product = nn.Linear(d, d), Product()
+
+    def forward(self, x):
+        B, T, d = x.shape
+        q = self.q(x).view(B, T, self.heads, self.size).transpose(1, 2)
+        return self.product(q, q, q)
+""",
 }
 
 RIGHT = {
@@ -188,6 +210,35 @@ class Attend(nn.Module):
     def forward(self, x, cache=None):
         return self.weights(x, x, cache)
 """,
+    "an arrow that is said of a step in the middle of the line": """
+def regularise(alphas):
+    N, t, L = alphas.shape
+    total = alphas.sum(dim=1)  # (N, t, L) -> (N, L)
+    loss = total.sum(dim=1).mean()  # (N, L) -> (N,)
+    return loss
+""",
+    "an assert about what a loop counts": """
+def decode(table, B, d):
+    n = 1
+    while n < 20:
+        step = table[:n].view(n, B, d)
+        assert step.shape == (1, B, d)
+        n = n + 1
+    return step
+""",
+    "a docstring that lists what a batch is made of, and results by name": """
+def train(batch, model):
+    '''
+    batch: (articles, words, max_len)
+
+    Returns:
+        output: the values of shape (B, T, d)
+        weights: the weights of shape (B, T)
+    '''
+    articles, words, max_len = batch
+    B, T, d = words.shape
+    return words * 2, words.sum(-1)
+""",
     "a docstring": """
 def attend(q, k):
     '''Attend.
@@ -204,6 +255,12 @@ def attend(q, k):
 }
 
 LOOSE = {
+    "a comma that is missing": """
+def step(x):
+    batch, width = x.shape
+    row = x.unsqueeze(0)  # row: (1, batch width)
+    return row
+""",
     "masks and kept axes whose ones are left out": """
 def scale(x, words):
     B, T, D = x.shape
@@ -234,7 +291,7 @@ def test_what_is_right_is_silent(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOOSE)
-def test_ones_that_are_left_out_of_masks_and_kept_axes_are_notes(name: str) -> None:
+def test_what_is_written_loosely_is_a_note(name: str) -> None:
     findings = found(HEAD + LOOSE[name], "SD701", "SD702")
     assert findings
     assert all(f.note for f in findings)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from shapedoc.source.contracts.comments import Locate, read_prose
+from shapedoc.source.contracts.judge import tally
 from shapedoc.source.contracts.stated import Bound, StatedShape
 from shapedoc.source.ir import Span4
 
@@ -32,6 +33,8 @@ _ITEM = re.compile(
 )
 # A list of tensors, or a dict: the shape is of what is in it.
 _SEVERAL = re.compile(r"(?i:\b(?:list|lists|dict|dicts|dictionary|tuple|tuples|sequence of|each|iterable)\b)")
+# Names of what is mostly a tuple of tensors.
+_GATHERED = frozenset(("batch", "data", "sample", "samples", "inputs", "example", "examples"))
 # Perhaps no tensor at all.
 _NUMBER_OR = re.compile(
     r"(?i:\b(?:int|float|scalar|bool|str)\b.*\bor\b|\bor\s+(?:an?\s+)?(?:int|float|scalar|bool|str)\b)"
@@ -96,7 +99,7 @@ def read_docstring(text: str, span: Span4) -> Documented:
             shapes = [replace(s, sure=False) for s in shapes]
         if item.kind == "out":
             results.append((item, shapes))
-        elif shapes and _usable(shapes):
+        elif shapes and _usable(shapes) and not _lists_values(item, shapes[0]):
             _note(documented, item, shapes[0])
     _results(documented, results)
     return documented
@@ -121,6 +124,11 @@ def _usable(shapes: list[StatedShape]) -> bool:
     return len(shapes) == 1 or all(s.dims == first.dims for s in shapes[1:]) or first.sure
 
 
+def _lists_values(item: _Item, shape: StatedShape) -> bool:
+    """``batch: (articles, words, max_len)``: what is in a batch, by name."""
+    return any(n.lower() in _GATHERED for n in item.names) and tally(shape.dims).weak > 0
+
+
 def _results(documented: Documented, results: list[tuple[_Item, list[StatedShape]]]) -> None:
     """Several entries, or several shapes in the only one, are the components of a tuple."""
     found = [(item, [s for s in shapes if s.where == "after"]) for item, shapes in results]
@@ -143,7 +151,7 @@ def _results(documented: Documented, results: list[tuple[_Item, list[StatedShape
 def _items(text: str) -> list[_Item]:
     """The entries of a docstring with their lines joined."""
     items: list[_Item] = []
-    kind, indent = "", 0
+    kind, indent, header = "", 0, 0
     lines = text.split("\n")
     for number, raw in enumerate(lines):
         line = raw.strip()
@@ -154,9 +162,11 @@ def _items(text: str) -> list[_Item]:
             continue
         section = _SECTION.fullmatch(line)
         underlined = number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1].strip() or "x") is not None
-        if section and (section["colon"] or underlined) and not (kind == "shape" and line[0] == "-"):
+        # `output: ..` below `Returns:` is the name of a result.
+        entry_of = kind in ("in", "out") and section is not None and section["rest"] and width > header
+        if section and (section["colon"] or underlined) and not (kind == "shape" and line[0] == "-") and not entry_of:
             kind = next((k for k in ("in", "out", "shape", "skip") if section[k]), "")
-            indent = -1
+            indent, header = -1, width
             if section["rest"]:
                 items.append(_Item((), "out" if kind == "out" else "rest", section["rest"], number, width, len(line)))
             continue

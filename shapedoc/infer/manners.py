@@ -1,0 +1,95 @@
+"""Manners of speaking: a statement that does not fit a tensor, and is no disagreement.
+
+It may be said of another tensor of the line, of a step in the middle of it, or leave out what everybody leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapedoc.core.shape import Shape
+from shapedoc.core.value import Bool, Tensor
+from shapedoc.infer.machine import Machine
+from shapedoc.source import ir
+from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Rest, StatedShape
+
+__all__ = ["READ_BY_PROGRAMS", "fitting", "is_of_a_step", "is_of_another", "leaves_ones_out", "names_a_one"]
+
+# Forms whose contradiction is certain to be the code's.
+READ_BY_PROGRAMS = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
+
+
+def fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
+    """The stated dims, ``...`` taken out where the rank is known; None where the rank cannot be that."""
+    if shape.rank is None and any(len(a) != len(stated.dims) for a in stated.alternatives):
+        return None  # which of them it is here is not known
+    for dims in (stated.dims, *stated.alternatives):
+        rest = [i for i, d in enumerate(dims) if isinstance(d, Rest)]
+        if shape.rank is None:
+            if not rest and len(dims) >= len(shape.items) - 1:
+                return dims
+            continue
+        if not rest and len(dims) == shape.rank:
+            return dims
+        if len(rest) == 1 and len(dims) - 1 <= shape.rank:
+            missing = shape.rank - len(dims) + 1
+            return (*dims[: rest[0]], *(Rest(),) * missing, *dims[rest[0] + 1 :])
+    return None
+
+
+def is_of_another(m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
+    """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead."""
+    shape = m.sizes.shape(named.shape)
+    fits = shape.rank is not None and fitting(bound.shape, shape) is not None
+    if not isinstance(statement, ir.Assign) or fits:
+        return False
+    targets = [t.id for t in statement.targets if isinstance(t, ir.Name)]
+    values = [m.lookup(t) for t in targets] if bound.name not in targets else []
+    return any(
+        isinstance(v, Tensor)
+        and m.sizes.shape(v.shape).rank is not None
+        and fitting(bound.shape, m.sizes.shape(v.shape)) is not None
+        for v in values
+    )
+
+
+def is_of_a_step(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> bool:
+    """Whether an arrow fits an operation in the middle of a line: ``x.sum(1).mean()  # (B, T) -> (B,)``."""
+    if not before or fitting(bound.shape, m.sizes.shape(made.shape)) is not None:
+        return False
+    for event in reversed(m.trace.events):
+        if event.index == made.event:
+            continue
+        if not statement.span[:2] <= (event.span.line, event.span.column) <= statement.span[2:]:
+            return False
+        given = next((o.shape for o in event.operands if o.shape is not None), None)
+        after = event.shape
+        if given is not None and after is not None and m.sizes.shape(after).rank == bound.shape.rank:
+            return m.sizes.shape(given).rank == before[0].shape.rank
+    return False
+
+
+def names_a_one(shape: Shape, dims: Sequence[DimExpr]) -> bool:
+    """Whether a name is said of an axis at an end of a shape that is seen to be 1: ``(B, T)`` of ``(..., 1)``."""
+    ends = (*zip(shape.prefix, dims, strict=False), *zip(reversed(shape.suffix), reversed(dims), strict=False))
+    return any(axis.dim.const == 1 and isinstance(dim, Named) and dim.equals is None for axis, dim in ends)
+
+
+def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape, name: str) -> bool:
+    """Whether a statement leaves out only axes of size 1 that are there to broadcast, as is usual of masks.
+
+    The same of a reduction that keeps the axis it reduced, and of a comma; of anything else it is a disagreement.
+    """
+    if stated.form in READ_BY_PROGRAMS or stated.rank is None or shape.rank is None:
+        return False
+    blanks = sum(d.name.count(" ") for d in stated.dims if isinstance(d, Named))
+    if blanks and shape.rank == len(stated.dims) + blanks:
+        return True  # `(B, T d)`: a comma is missing
+    if any(isinstance(d, Number) for d in stated.dims):
+        return False  # who writes one of them writes all
+    ones = sum(axis.dim.const == 1 for axis in shape.axes)
+    if not 0 < shape.rank - len(stated.dims) <= ones:
+        return False
+    made = m.trace.events[value.event] if value.event >= 0 else None
+    keeps = made.value("keepdim") if made is not None else None
+    return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
