@@ -1,8 +1,9 @@
 """What only IPython reads in a cell of a notebook, replaced by Python that does nothing.
 
 Every line stays a line, and what is left of the cell stands in the columns where it was written. ``%magic``,
-``!command`` and ``help?`` become ``pass``, ``names = !command`` binds the names to something unknown, and a cell in
-another language becomes blank. ``%time statement`` and ``%%time`` keep the Python that they time.
+``!command``, ``pip install name`` and ``help?`` become ``pass``, ``names = !command`` binds the names to something
+unknown, and a cell in another language becomes blank. ``%time statement`` and ``%%time`` keep the Python that they
+time.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ _PYTHON_CELLS = frozenset(("capture", "debug", "prun", "time", "timeit"))
 
 _CELL_MAGIC = re.compile(r"[ \t]*%%(\w*)")
 _LINE_MAGIC = re.compile(r"([ \t]*)[%!?/,;]")
+# Magics that IPython takes without their `%`, where what follows makes no Python of them.
+_BARE_MAGIC = re.compile(
+    r"([ \t]*)(?:cat|cd|conda|cp|ls|mamba|mkdir|mv|pip|rm|rmdir|uv)[ \t]+"
+    r"(?:\.\.|(?!(?:and|if|in|is|not|or)\b)[\w'\"~])"
+)
 _TIMED = re.compile(r"([ \t]*)%time[ \t](?=[ \t]*[^\s\\])")
 _HELP = re.compile(r"([ \t]*)[^#'\"\r\n]*?[\w*\])]\?{1,2}[ \t]*;?[ \t]*(?:\r\n|\r|\n)?\Z")
 _ASSIGNED = re.compile(r"([ \t]*[^\s=!<>#'\"%][^=!<>#'\"%\r\n]*=[ \t]*)[%!](?!=)")
@@ -53,7 +59,7 @@ def _statement(lines: list[str], start: int, *, timed: bool) -> int:
     if timed and (time := _TIMED.match(line)):
         lines[start] = f"{time[1]}pass; {line[time.end() :]}"
         return _end(lines, start)
-    if magic := _LINE_MAGIC.match(line) or _HELP.match(line):
+    if magic := _LINE_MAGIC.match(line) or _BARE_MAGIC.match(line) or _HELP.match(line):
         end = _continued(lines, start)
         lines[start:end] = _idle(lines, start, f"{magic[1]}pass")
         return end

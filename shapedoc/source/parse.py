@@ -1,12 +1,17 @@
 """Text to ``ast``, with one kind of error for everything that stops a file from being analysed.
 
 ``ast`` decides which files parse: what the running Python cannot read is a broken file, whatever libcst says of it.
+``except A, B:`` without brackets, which Python 3.14 reads, is read by every Python here.
+Source: PEP 758, Allow except and except* expressions without brackets.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+
+from shapedoc.core.text import split_lines
 
 __all__ = ["SourceError", "TooDeep", "normalise", "parse"]
 
@@ -50,7 +55,7 @@ def parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text)
+            return _tree(text)
         except SyntaxError as error:
             column = max(0, (error.offset or 1) - 1)
             raise SourceError(error.msg or "invalid syntax", max(1, error.lineno or 1), column) from None
@@ -58,6 +63,39 @@ def parse(text: str) -> ast.Module:
             raise TooDeep from None
         except UnicodeEncodeError as error:
             raise SourceError("the text holds half of a surrogate pair", *_place(text, error.start)) from None
+
+
+# The kinds of exceptions of a handler, several of them and not in brackets.
+_KINDS = re.compile(r"[ \t]*except\*?[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)+)[ \t]*:")
+
+
+def _tree(text: str) -> ast.Module:
+    """What Python makes of a text; raises what it raises."""
+    handlers: set[int] = set()
+    lines: list[str] = []
+    while True:
+        try:
+            tree = ast.parse("".join(lines) or text)
+            break
+        except SyntaxError as error:
+            lines = lines or split_lines(text)
+            number = error.lineno or 0
+            kinds = _KINDS.match(lines[number - 1]) if 0 < number <= len(lines) else None
+            if kinds is None or number in handlers:
+                raise
+            handlers.add(number)
+            line, (start, end) = lines[number - 1], kinds.span(1)
+            # An operator for the comma, so that every column stays what it was.
+            lines[number - 1] = line[:start] + line[start:end].replace(",", "|") + line[end:]
+    for node in ast.walk(tree) if handlers else ():
+        if isinstance(node, ast.ExceptHandler) and node.lineno in handlers and node.type is not None:
+            node.type = ast.copy_location(ast.Tuple(_operands(node.type), ast.Load()), node.type)
+    return tree
+
+
+def _operands(kinds: ast.expr) -> list[ast.expr]:
+    """What stands between the operators of ``A | B | C``."""
+    return [*_operands(kinds.left), kinds.right] if isinstance(kinds, ast.BinOp) else [kinds]
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
