@@ -173,7 +173,7 @@ class Masks:
             return None
         if two:
             left, right, sign = right, left, _MIRROR[sign]
-        if not isinstance(right.value, Tensor) or sign in ("==", "!="):
+        if not isinstance(right.value, Tensor) or sign in ("==", "!=") or self._of_positions(right):
             return None
         return Meaning("keep" if sign in ("<", "<=") else "drop", event, "padding")
 
@@ -181,6 +181,11 @@ class Masks:
         """Whether an operand counts positions: an `arange`, its layout changed at most."""
         event = self.graph.producer(operand.value)
         return event is not None and self.graph.origin(event, _LAYOUT).short == "arange"
+
+    def _of_positions(self, operand: Operand) -> bool:
+        """Whether an operand is worked out from positions: the edge of a window, and no length."""
+        event = self.graph.producer(operand.value)
+        return event is not None and any(e.short == "arange" for e in self.graph.back(event, lambda _: True))
 
     def _rows_and_columns(self, event: Event, left: Operand, right: Operand, sign: str) -> Meaning | None:
         first, second = _runs_along(event, left), _runs_along(event, right)

@@ -9,6 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import graph
 from shapedoc.rules.maskpairs import Both, Opposed, Refilled, both_ways, full, inverted_numbers, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
 from shapedoc.rules.rule import Example, Rule
@@ -243,7 +244,14 @@ def _contradiction(trace: Trace, event: Event) -> Iterator[Finding]:
     keep, drop = sorted(pair, key=lambda p: p[1].sign, reverse=True)
     if drop[1].triangle is not None and drop[1].triangle != Triangle("upper", 1):
         return
-    yield _joined(trace, event, keep, drop)
+    if not _is_interval(trace, keep[1], drop[1]):
+        yield _joined(trace, event, keep, drop)
+
+
+def _is_interval(trace: Trace, *edges: Meaning) -> bool:
+    """Whether two masks bound one count of positions: ``(start <= i) & (i < end)``."""
+    counts = [{e.index for e in graph(trace).back(m.made, lambda _: True) if e.short == "arange"} for m in edges]
+    return bool(counts[0] & counts[1])
 
 
 def _joined(trace: Trace, event: Event, keep: tuple[Operand, Meaning], drop: tuple[Operand, Meaning]) -> Finding:

@@ -21,6 +21,8 @@ from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, te
 
 __all__ = ["RULE", "orders", "turned_back"]
 
+_FILLED = "zeros ones full empty"
+_UNIFORM = names(" ".join(f"{n} {n}_like new_{n}" for n in _FILLED.split()))
 _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
@@ -111,6 +113,8 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if not _is_torn(event.sizes, before.axes, after.axes) or misordered(trace, before.axes[problem.axes[0]]):
         return None
+    if _is_uniform(trace, operand):
+        return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
     help_, expected = _cure(event, event.sizes, operand, before, after, text)
@@ -177,6 +181,12 @@ def _is_shifted(trace: Trace, operand: Operand) -> bool:
     return made is not None and any(
         e.short in ("cat", "pad", "concat") for e in graph(trace).back(made, lambda e: e.short in through)
     )
+
+
+def _is_uniform(trace: Trace, operand: Operand) -> bool:
+    """Whether all elements of a tensor are one number still: a view of them mixes up nothing."""
+    made = graph(trace).producer(operand.value)
+    return made is not None and graph(trace).origin(made).short in _UNIFORM
 
 
 def _numbers_only(event: Event, before: Shape, after: Shape) -> bool:
