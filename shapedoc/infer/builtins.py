@@ -22,11 +22,12 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.infer import attributes, numbers
-from shapedoc.infer.elements import elements, length
+from shapedoc.infer.elements import Elements, elements, length
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.truth import truth
 from shapedoc.infer.values import Class, Instance, Range, Symbolic
+from shapedoc.ops.registry import find_layer
 from shapedoc.source import ir
 
 __all__ = ["BUILTINS", "call"]
@@ -174,8 +175,17 @@ def enumerate_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) 
         return Unknown("enumerate without arguments")
     if got.exact:
         return Seq(tuple(Seq((Int(Dim.of(i)), v)) for i, v in enumerate(got.items)), "list")
-    pairs = [Seq((m.fresh_int(), v)) for v in got.items]
-    return Seq((), "list", pairs[-1] if pairs else Unknown("an element"), got.length)
+    return _standing(
+        [Seq((Int(Dim.of(0)) if i == 0 < len(got.items) - 1 else m.fresh_int(), v)) for i, v in enumerate(got.items)],
+        got.length,
+    )
+
+
+def _standing(rounds: Sequence[Value], length: Dim | None) -> Seq:
+    """A list of so many elements of which these stand for all: the first as they are, the last for the rest."""
+    if not rounds:
+        return Seq((), "list", Unknown("an element"), length)
+    return Seq(tuple(rounds[:-1]), "list", rounds[-1], length)
 
 
 @builtin("zip")
@@ -188,11 +198,16 @@ def zip_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
         count = min(len(p.items) for p in exact)
         rows = []
         for i in range(count):
-            rows.append(Seq(tuple(p.items[i] if p.exact else p.items[-1] for p in parts if p.items)))
+            rows.append(Seq(tuple(_nth(p, i) for p in parts if p.items)))
         return Seq(tuple(rows), "list")
     lengths = [p.length for p in parts if p.length is not None]
-    row = Seq(tuple(p.items[-1] if p.items else Unknown("an element") for p in parts))
-    return Seq((), "list", row, lengths[0] if lengths else None)
+    rounds = range(max(len(p.items) for p in parts) or 1)
+    return _standing([Seq(tuple(_nth(p, i) for p in parts)) for i in rounds], lengths[0] if lengths else None)
+
+
+def _nth(got: Elements, index: int) -> Value:
+    """What stands for the element of this number."""
+    return got.items[min(index, len(got.items) - 1)] if got.items else Unknown("an element")
 
 
 @builtin("map")
@@ -308,8 +323,8 @@ def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node)
             return Bool(False) if all(x in ("torch.Tensor", "int", "float", "str") for x in labels) else Bool()
         case Int() if all(x in ("int", "float", "str", "list", "tuple", "dict") for x in labels):
             return Bool("int" in labels)
-        case Layer() if all(x.startswith("torch.nn.") for x in labels):
-            return Bool(value.kind in labels) if value.kind in labels else Bool()
+        case Layer() if value.kind in labels or all(find_layer(x) is not None for x in labels):
+            return Bool(value.kind in labels)
         case Instance():
             if any(isinstance(n, Class) and (n is value.cls or n in value.cls.ancestors()) for n in names):
                 return Bool(True)

@@ -271,6 +271,8 @@ def instantiate(
     if found is not None and isinstance(found[0], Function):
         invoke(m, found[0], [Arg(instance), *args], keywords, node, rest=rest)
         return instance
+    if any(isinstance(b, Library) and b.qualified.startswith("torch.") for b in cls.ancestors()):
+        return instance  # what a library's constructor is given is not what it sets
     fields = [n for n, v in cls.members.items() if not isinstance(v, Function | Class)]
     for name in fields:
         instance.attributes[name] = cls.members[name]

@@ -224,7 +224,10 @@ def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> T
 
 
 def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence[Symbolic], node: Where) -> Tensor:
-    """A parameter that is replaced where it was not given: it has the shape of what replaces it."""
+    """A parameter that is replaced where it was not given: it has the shape of what replaces it.
+
+    One that is given, and replaced where it has another rank or kind, need not.
+    """
     given = [s.as_tensor() for s in symbols]
     known = [t for t in given if not machine.sizes.shape(t.shape).is_unknown]
     if known:
@@ -232,7 +235,11 @@ def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence
     shape = machine.sizes.shape(tensors[0].shape)
     for other in tensors[1:]:
         shape = _join_shapes(machine, shape, machine.sizes.shape(other.shape))
-    return machine.phi(node, [*tensors, *given], shape)
+    met = machine.phi(node, [*tensors, *given], shape)
+    if any(s.hint != "none" for s in symbols):
+        machine.tentative.add(met.event)
+        machine.one_sided.add(met.event)
+    return met
 
 
 def _join_shapes(machine: Machine, a: Shape, b: Shape) -> Shape:

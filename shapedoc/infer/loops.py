@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.value import Bool, DictValue, Float, Int, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EXECUTE, Machine, Signal
@@ -151,7 +151,7 @@ def comprehend(m: Machine, node: ir.Comprehension) -> Value:
     """A list of what the element is in each round (two that stand for all where they are not known one by one)."""
     from shapedoc.infer.statements import assign
 
-    variables = m.frame.variables
+    variables, newest = m.frame.variables, Sym().uid
     m.frame.variables = dict(variables)
     try:
         first = node.generators[0]
@@ -183,7 +183,7 @@ def comprehend(m: Machine, node: ir.Comprehension) -> Value:
     if exact:
         return Seq(tuple(values), "list")
     conditional = bool(first.conditions) or len(node.generators) > 1
-    one = join(m, values, node) if values else Unknown("an element")
+    one = _in_every_round(join(m, values, node), newest) if values else Unknown("an element")
     return Seq((), "list", one, None if conditional else got.length)
 
 
@@ -202,6 +202,19 @@ def _of_any_round(m: Machine, value: Value, counted: set[Sym]) -> Value:
         return value
     dim = m.sizes.resolve(value.dim)
     return Int(dim.substitute({s: m.sizes.fresh(owner=m.function) for s in dim.syms & counted}), value.name)
+
+
+def _in_every_round(layer: Value, newest: int) -> Value:
+    """A layer that stands for all: a size that came up in the comprehension, after `newest`, is another in each."""
+    if not isinstance(layer, Layer) or not any(_is_newer(v, newest) for v in layer.config.values()):
+        return layer
+    other = Unknown("another size in every layer")
+    config = {n: other if _is_newer(v, newest) else v for n, v in layer.config.items()}
+    return Layer(layer.kind, config, layer.span, layer.name, layer.event)
+
+
+def _is_newer(value: Value, newest: int) -> bool:
+    return isinstance(value, Int) and any(s.flexible and s.uid > newest for s in value.dim.syms)
 
 
 EXECUTE[ir.For] = loop_for

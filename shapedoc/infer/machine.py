@@ -131,7 +131,7 @@ class Machine(Recorder):
         self.spoilt = set()
         self.tentative = set()
         self.doubted = []
-        self.commented = set()
+        self.equated = {}
         self.one_sided = set()
         self.surmises.begin()
         self.journal = []

@@ -16,7 +16,7 @@ from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, touches
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
-from shapedoc.infer.verdicts import may_be_several, undoubted
+from shapedoc.infer.verdicts import Said, may_be_several, rests_on_one_name, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
@@ -49,6 +49,8 @@ class Recorder:
         self.spoilt: set[int] = set()
         # Tensors (their uid) whose rank rests on what the author states of them.
         self.described: set[int] = set()
+        # The names of sizes that are stated of parameters, by the function's names (their id) and the name.
+        self.equated: dict[tuple[int, str], Said] = {}
         # Axes (their identities) of tensors made here whose size is known from nothing but a comment.
         self.commented: set[int] = set()
         # Events whose rank is that of one branch only, nothing being known in another, or is but stated, and all that
@@ -121,7 +123,7 @@ class Recorder:
         if tentative and len(self.sizes.runs) > runs:
             self.surmises.learnt(self.sizes, runs)
         surmised = self.surmises.rests(self.sizes, operands)
-        if problems and (spoilt or tentative or self.described or self.commented):
+        if problems and (spoilt or tentative or self.described or self.commented or self.equated):
             problems = self._certain(problems, operands, spoilt=spoilt, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
@@ -152,7 +154,8 @@ class Recorder:
         if tentative and any(is_join(self.trace, o.value) for o in operands if among(o.value, self.tentative)):
             sure: tuple[Problem, ...] = ()
         else:
-            sure = undoubted(problems, operands, self.described, self.commented, tentative=tentative)
+            sure = undoubted(problems, operands, self.described, self.commented, self.sizes, tentative=tentative)
+            sure = tuple(p for p in sure if not rests_on_one_name(p, operands, self.sizes, self.equated.values()))
             if len(sure) < len(problems) and self.described:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)

@@ -118,6 +118,10 @@ class Statements:
         if parameter and value.event < 0:
             m.described.add(value.uid)
             value.kind = value.kind or stated.kind
+        if parameter:
+            for dim in (d for d in dims or () if isinstance(d, Named)):
+                names = m.frame.names
+                m.equated.setdefault((id(names), dim.key), (names, dim.key, set()))[2].add(name)
         if shape.run is not None:
             if dims is not None and names_a_one(shape, dims):
                 return  # an axis is left out, and which of them is not known
@@ -150,19 +154,25 @@ class Statements:
         assert isinstance(item, Run)
         after = len(shape.items) - run - 1
         middle = dims[run : len(dims) - after]
-        m.sizes.bind_run(item, tuple(Axis(self._size(m, d, new=True) or m.sizes.fresh()) for d in middle))
+        filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
+        if parameter:
+            m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
+        m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
         named = [d for d in (self._size(m, d, new=True) for d in dims if isinstance(d, Named)) if d is not None]
         for axis, dim in zip(shape.prefix, dims, strict=False):
-            self._learn(m, axis, dim)
+            self._learn(m, axis, dim, parameter=parameter)
         for axis, dim in zip(reversed(shape.suffix), reversed(dims), strict=False):
-            self._learn(m, axis, dim)
+            self._learn(m, axis, dim, parameter=parameter)
         if parameter:
             m.sizes.apart(*named)
 
-    def _learn(self, m: Machine, axis: Axis, dim: DimExpr) -> None:
+    def _learn(self, m: Machine, axis: Axis, dim: DimExpr, *, parameter: bool) -> None:
         size = self._size(m, dim, new=True)
-        if size is not None:
-            m.sizes.meet(axis.dim, size)
+        if size is None:
+            return
+        if parameter and _open(m.sizes.resolve(axis.dim)) and not isinstance(dim, Named):
+            m.commented |= axis.ids
+        m.sizes.meet(axis.dim, size)
 
     def _name(
         self,

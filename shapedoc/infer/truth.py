@@ -21,7 +21,30 @@ def condition(m: Machine, test: ir.Expr) -> Value:
                 parts.append(operand)
             case ir.Compare(span=span):
                 m.conditions.add((m.path, span))
-    return m.eval(test)
+    return _asked(m, test)
+
+
+def _asked(m: Machine, test: ir.Expr) -> Value:
+    """Something that is true where a test is: one part of ``unknown and False`` says that it is not."""
+    if isinstance(test, ir.UnaryOp) and test.op == "not":
+        known = truth(m, _asked(m, test.operand))
+        return Bool(None if known is None else not known)
+    if not isinstance(test, ir.BoolOp):
+        return m.eval(test)
+    value: Value = Bool(test.op == "and")
+    undecided, sizes = False, m.sizes
+    for part in test.values:
+        if undecided:
+            m.sizes = sizes.fork()  # what may not be evaluated teaches nothing
+        try:
+            value = _asked(m, part)
+        finally:
+            m.sizes = sizes
+        known = truth(m, value)
+        if known == (test.op == "or"):
+            return value
+        undecided = undecided or known is None
+    return Bool() if undecided else value
 
 
 def truth(m: Machine, value: Value) -> bool | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Axis
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Operand, Problem
 from shapedoc.core.value import Seq, Tensor, Value
 
-__all__ = ["may_be_several", "undoubted"]
+__all__ = ["Said", "may_be_several", "rests_on_one_name", "undoubted"]
 
 # What gives several tensors, or may.
 _SEVERAL = frozenset(
@@ -18,6 +21,8 @@ _SEVERAL = frozenset(
         *("pad_packed_sequence", "pack", "unpack", "unique", "unique_consecutive", "where", "nonzero", "svd", "qr"),
     ]
 )
+
+Said = tuple[Mapping[str, Dim], str, set[str]]
 
 # What is reported of a rank.
 _RANKS = ("wrong-rank", "axis-out-of-range")
@@ -34,6 +39,7 @@ def undoubted(
     operands: Sequence[Operand],
     described: Collection[int],
     commented: set[int],
+    sizes: Sizes,
     *,
     tentative: bool = False,
 ) -> tuple[Problem, ...]:
@@ -46,21 +52,35 @@ def undoubted(
     if tentative:
         problems = [p for p in problems if p.kind not in _RANKS and p.detail.get("why") not in _RANK_REASONS]
     sure = tuple(p for p in problems if not _doubtful(p, operands, described))
-    return tuple(p for p in sure if not _commented(p, operands, commented)) if commented else sure
+    return tuple(p for p in sure if not _commented(p, operands, commented, sizes)) if commented else sure
+
+
+def rests_on_one_name(problem: Problem, operands: Sequence[Operand], sizes: Sizes, said: Iterable[Said]) -> bool:
+    """Whether a size that does not fit is one that two parameters have because what is stated calls both the same.
+
+    said: for each name what stands for the names of its function's sizes, the name, and the parameters that have it.
+    """
+    stated = {sizes.resolve(n[key]) for n, key, parameters in said if len(parameters) > 1 and key in n}
+    learnt = {d for d in stated if d.sym is None or not d.sym.flexible}
+    return any(sizes.resolve(axis.dim) in learnt for axis in _concerned(problem, operands, sizes))
 
 
 def _items(value: Value) -> tuple[Value, ...]:
     return value.items if isinstance(value, Seq) else (value,)
 
 
-def _commented(problem: Problem, operands: Sequence[Operand], commented: set[int]) -> bool:
-    """Whether a size that does not fit is one that only a comment gives."""
+def _concerned(problem: Problem, operands: Sequence[Operand], sizes: Sizes) -> Iterator[Axis]:
+    """The axes that do not fit."""
     for name, place in zip(problem.operands, problem.axes, strict=False):
         for value in (v for o in operands if o.name == name or name.startswith(f"{o.name}[") for v in _items(o.value)):
-            axes = value.shape.axes if isinstance(value, Tensor) and value.shape.run is None else ()
-            if 0 <= place < len(axes) and not axes[place].ids.isdisjoint(commented):
-                return True
-    return False
+            shape = sizes.shape(value.shape) if isinstance(value, Tensor) else None
+            if shape is not None and shape.run is None and 0 <= place < len(shape.axes):
+                yield shape.axes[place]
+
+
+def _commented(problem: Problem, operands: Sequence[Operand], commented: set[int], sizes: Sizes) -> bool:
+    """Whether a size that does not fit is one that only a comment gives."""
+    return any(not axis.ids.isdisjoint(commented) for axis in _concerned(problem, operands, sizes))
 
 
 def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collection[int]) -> bool:

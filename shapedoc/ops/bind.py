@@ -275,6 +275,8 @@ def as_tensor(value: Value) -> Tensor:
             return Tensor(Shape(()), kind="int")
         case Float():
             return Tensor(Shape(()), kind="float")
+        case Bool(value=None):
+            return Tensor(Shape.unknown(), kind="bool")  # what a comparison of unknown things gives, too
         case Bool():
             return Tensor(Shape(()), kind="bool")
         case Unknown():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.ops.context import OpContext
@@ -24,10 +24,19 @@ def _layer_norm_parameters(layer: Layer, sizes: Sizes) -> Mapping[str, Tensor]:
     dims = sizes_of(OpContext(sizes, {}), layer.config["normalized_shape"])
     if dims is None:
         return {}
-    found = {"weight": weight(*dims)}
+    several = _may_be_several(dims)
+    found = {"weight": several or weight(*dims)}
     if layer.kind.endswith("LayerNorm") and flag(layer, "bias") is not False:
-        found["bias"] = weight(*dims)
+        found["bias"] = several or weight(*dims)
     return found
+
+
+def _may_be_several(dims: Sequence[Dim]) -> Tensor | None:
+    """What is learned where the sizes are a parameter that may be one or a list of them: the last axis is sure."""
+    sym = dims[0].sym if len(dims) == 1 else None
+    if sym is None or not sym.origin.startswith("parameter"):
+        return None
+    return Tensor(Shape((Run(), Axis(dims[0]))), kind="float", learned=True)
 
 
 @layer("torch.nn.LayerNorm", f"{_LAYER_NORM}, bias: bool = True, {_DEVICE}", _layer_norm_parameters)
