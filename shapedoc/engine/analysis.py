@@ -24,7 +24,7 @@ from shapedoc.source.lowered import lowered
 from shapedoc.source.parse import SourceError, TooDeep
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["Analysis", "Study", "analyse", "study", "trace"]
+__all__ = ["Analysis", "Study", "analyse", "study", "study_one", "trace"]
 
 _GRAVITY: Mapping[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
@@ -82,6 +82,13 @@ def study(path: str, text: str, settings: Settings) -> Study:
     """
     seen, findings = _look(lowered(text), path, text, settings)
     return Study(seen, [finding for finding in findings if finding.severity != "note"])
+
+
+def study_one(path: str, text: str, module: ir.Module, name: str) -> Study:
+    """Return what is seen and found in one class or function of a file, its driver left out; `module`: what is read."""
+    seen = infer(module, text, path, Sources(driver=False), FileLoader(path, ()), name)
+    found = _causes(_once(finding for rule in all_rules() for finding in rule.check(seen)))
+    return Study(seen, [finding for finding in found if finding.severity != "note"])
 
 
 def trace(path: str, text: str, settings: Settings) -> Trace:

@@ -34,14 +34,22 @@ Loader = Callable[[Machine, ir.Import], dict[str, Value]]
 
 
 def analyse(
-    module: ir.Module, text: str, path: str, sources: Sources | None = None, loader: Loader | None = None
+    module: ir.Module,
+    text: str,
+    path: str,
+    sources: Sources | None = None,
+    loader: Loader | None = None,
+    only: str = "",
 ) -> Trace:
-    """Walk a file and return what its tensor operations saw and made."""
+    """Walk a file and return what its tensor operations saw and made.
+
+    only: the one class or function that is walked by itself; "" for all of them.
+    """
     trace = Trace(path, text)
     m = Machine(trace, sources or Sources())
     m.load = loader or load_library
     Statements(module, m)
-    Walk(m, module).all()
+    Walk(m, module).all(only)
     return trace
 
 
@@ -56,9 +64,9 @@ class Walk:
     # Events that rest on what the author states of a parameter of their entry.
     stated: set[int] = field(default_factory=set)
 
-    def all(self) -> None:
+    def all(self, only: str = "") -> None:
         self._file()
-        definitions = list(self.m.globals.values())
+        definitions = [v for name, v in self.m.globals.items() if only in ("", name)]
         self.m.executed.clear()
         for value in definitions:
             if isinstance(value, Class) and value.module is None:

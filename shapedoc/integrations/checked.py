@@ -19,7 +19,7 @@ from shapedoc.integrations.signature import Plan, build, mentions, part, told_by
 from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
-from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function
+from shapedoc.runtime.contracts import Contract, Term, annotations_of, read_function, something
 from shapedoc.runtime.mismatch import of_arguments, of_result
 from shapedoc.runtime.patterns import pattern_of, shape_of
 from shapedoc.source.contracts import DimExpr, Named
@@ -107,16 +107,18 @@ class Checked:
         if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
             return
         try:
-            given = [n for i, n in enumerate(self.signature.parameters) if i or n != "self"]
+            given = {n: p for i, (n, p) in enumerate(self.signature.parameters.items()) if i or n != "self"}
             stated = inspect.get_annotations(function, eval_str=True)
-            if not given or not all(hasattr(stated.get(n), "dim_str") for n in given):
+            if not given or not all(hasattr(something(stated.get(n)), "dim_str") for n in given):
                 return
+            optional = [n for n in given if not hasattr(stated[n], "dim_str")]
             terms = self.contract.params
             _ = self.typed
             # The wrapper that calls with tensors alone will need, so that it is compiled already.
-            self._build(frozenset(terms), len(self.contract.returns), ready=True)
-            if all(isinstance(d, Named) for term in terms.values() for d in term.dims):
-                self.watch.foreseen = foresee(function)
+            self._build(frozenset(terms) - frozenset(optional), len(self.contract.returns), ready=True)
+            named = all(isinstance(d, Named) for term in terms.values() for d in term.dims)
+            if named and len(optional) < 2 and all(given[n].default is None for n in optional):
+                self.watch.foreseen = foresee(function, *optional)
         except Exception as problem:  # A name that is defined further down: the first call will see.
             if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(problem, NameError):
                 raise
@@ -152,8 +154,8 @@ class Checked:
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self.typed, *args, **kwargs)
             recorded = entry is not None and self.watch.has_steps
-            as_stated = sizes is not None and self.watch.foreseen is not None and self._is_as_stated(bound)
-            out = self.watch.run(run, pattern, recorded=recorded, as_stated=as_stated, read=read)
+            absent = self._absent(bound) if sizes is not None and self.watch.foreseen else None
+            out = self.watch.run(run, pattern, recorded=recorded, absent=absent, read=read)
         except TypeError as problem:
             if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
                 self._verify_result(_results.last, sizes, problem)
@@ -176,12 +178,17 @@ class Checked:
             entry[1] = entry[1] * 2 if self.watch.has_steps else 0
         return out
 
-    def _is_as_stated(self, bound: Mapping[str, Any]) -> bool:
-        """Whether the arguments are what reading took them for; an object of a subclass may be built of other parts."""
+    def _absent(self, bound: Mapping[str, Any]) -> frozenset[str] | None:
+        """The arguments that are None, where all others are what reading took them for; None where one is not.
+
+        An object of a subclass may be built of other parts.
+        """
         owner = bound.get("self")
         if owner is not None and vars(type(owner)).get(self.function.__name__) is not self.wrapper:
-            return False
-        return all(_is_general(bound.get(name), term) for name, term in self.contract.params.items())
+            return None
+        terms = self.contract.params
+        absent = frozenset(name for name in terms if bound.get(name) is None)
+        return absent if all(name in absent or _is_general(bound[name], t) for name, t in terms.items()) else None
 
     def _forget_with(self, value: Any) -> None:
         """Forget signatures of an object when it goes: another one may get its identity."""

@@ -21,6 +21,7 @@ from shapedoc.runtime.contracts import definition_of
 from shapedoc.runtime.foreseen import Foreseen, foreseen, is_straight
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
+from shapedoc.source.folded import with_and_without
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
 __all__ = ["foresee", "is_numpy_call", "read_call", "read_functions"]
@@ -72,20 +73,37 @@ def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding
     return parse_suppressions(source.module.comments).split(found, source.module)[0]
 
 
-def foresee(function: FunctionType) -> Foreseen | None:
-    """What a call of a function does whose annotations state every argument; None where reading leaves it open.
+def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], Foreseen]:
+    """What calls of a function do whose annotations state every argument, by the arguments that they leave out.
 
-    There is nothing to tell of it, nor of the functions of its file that it calls.
+    optional: the one that may be None. Left out is what reading leaves open, and what there is something to tell of,
+    in the function or in those of its file that it calls.
     """
     source, place = definition_of(function)
-    if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD or not is_straight(source, place):
-        return None
-    trace, found = _studied(source.path, source.text)
-    plan = foreseen(trace, function.__code__, source, place)
-    told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
-    if plan is None or any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
-        return None
-    return plan
+    if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD:
+        return {}
+    from shapedoc.engine.analysis import study_one
+
+    definition = place.node
+    assert isinstance(definition, ir.FunctionDef)
+    plans: dict[frozenset[str], Foreseen] = {}
+    for absent in ((), (optional,)) if optional else ((),):
+        if optional:
+            given = (optional,) if not absent else ()
+            module, read = with_and_without(source.module, definition, given, absent)
+        else:
+            module, read = source.module, definition
+        if not is_straight(read):
+            continue
+        trace, found = _studied(source.path, source.text)
+        if optional:
+            one = study_one(source.path, source.text, module, place.owner or definition.name)
+            trace, found = one.trace, [*found, *one.findings]
+        plan = foreseen(trace, function.__code__, source, place)
+        told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
+        if plan is not None and not any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
+            plans[frozenset(absent)] = plan
+    return plans
 
 
 @lru_cache(maxsize=64)

@@ -60,7 +60,7 @@ class Watch:
         self.was_read = False
         self.patterns = Seen()
         self.recordings = 0
-        self.foreseen: Foreseen | None = None
+        self.foreseen: dict[frozenset[str], Foreseen] = {}
         if path and not path.startswith("<"):
             _paths.add(path)
 
@@ -70,14 +70,14 @@ class Watch:
         pattern_of: Callable[[], Pattern],
         *,
         recorded: bool,
-        as_stated: bool = False,
+        absent: frozenset[str] | None = None,
         read: Callable[[], list[Finding]] | None = None,
     ) -> Any:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
-        call: the function with its arguments. pattern_of: gives the signature up to its numbers. as_stated: every
-        argument is a tensor of a shape and of elements that are stated. read: of code that no recorder sees, what
-        reading it finds.
+        call: the function with its arguments. pattern_of: gives the signature up to its numbers. absent: the arguments
+        that are None, where all others are tensors of a shape and of elements that are stated. read: of code that no
+        recorder sees, what reading it finds.
         """
         __tracebackhide__ = True
         if not self.path or not self.options.record:
@@ -89,8 +89,8 @@ class Watch:
             return self._plain(call)
         if is_foreseen() and not recorded:
             return call()
-        if self.foreseen is not None and as_stated and not recorded and not self.again and read is None:
-            return self._as_foreseen(call, self.foreseen)
+        if absent is not None and absent in self.foreseen and not recorded and not self.again and read is None:
+            return self._as_foreseen(call, absent)
         pattern = pattern_of()
         if not recorded and not self.again and pattern in self.patterns:
             if read is not None:
@@ -125,13 +125,14 @@ class Watch:
         self.again = not sites.is_known()
         return out
 
-    def _as_foreseen(self, call: Callable[[], Any], plan: Foreseen) -> Any:
+    def _as_foreseen(self, call: Callable[[], Any], absent: frozenset[str]) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.foreseen import AsForeseen
 
-        out, followed = self._under(call, partial(AsForeseen, plan))
+        out, followed = self._under(call, partial(AsForeseen, self.foreseen[absent]))
         if not followed.went_as_foreseen():
-            self.foreseen, self.again = None, True
+            self.again = True
+            self.foreseen.pop(absent, None)
         return out
 
     def _under(self, call: Callable[[], Any], mode: Callable[..., _Mode]) -> tuple[Any, _Mode]:

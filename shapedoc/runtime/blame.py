@@ -84,10 +84,13 @@ def agree(specs: Mapping[str, Dims], shapes: Mapping[str, _Shape], known: Mappin
             if aligned is None:
                 return None
             pairs.extend(aligned)
+    others: list[tuple[DimExpr, int]] = []
     for dim, size in pairs:
-        if isinstance(dim, Named) and not dim.broadcasts and sizes.setdefault(dim.key, size) != size:
+        if not isinstance(dim, Named) or dim.broadcasts:
+            others.append((dim, size))
+        elif sizes.setdefault(dim.key, size) != size:
             return None
-    for dim, size in pairs:
+    for dim, size in others:
         value = _value(dim, sizes)
         if value is not None and value != size and not (isinstance(dim, Named) and dim.broadcasts and size == 1):
             return None

@@ -15,7 +15,7 @@ from shapedoc.source import ir
 from shapedoc.source.contracts import DimExpr
 from shapedoc.source.contracts.jaxtyping import read_string
 
-__all__ = ["Contract", "Term", "annotations_of", "definition_of", "read_class", "read_function"]
+__all__ = ["Contract", "Term", "annotations_of", "definition_of", "read_class", "read_function", "something"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,18 @@ def _annotated(annotations: dict[str, object]) -> dict[str, Term]:
     return found
 
 
+def something(annotation: object) -> object:
+    """What an annotation says of a value that is not None."""
+    inner = [a for a in get_args(annotation) if a is not type(None)]
+    alone = (
+        len(inner) == 1 and not hasattr(annotation, "dim_str") and getattr(annotation, "__origin__", None) is not tuple
+    )
+    return inner[0] if alone else annotation
+
+
 def _kind(annotation: object) -> Kind:
     """What the elements are, of an annotation of jaxtyping that says it."""
-    names = getattr(annotation, "dtypes", ())
+    names = getattr(something(annotation), "dtypes", ())
     kinds: set[Kind] = {next((k for k, starts in _ELEMENTS.items() if str(n).startswith(starts)), "") for n in names}
     return kinds.pop() if len(kinds) == 1 else ""
 
@@ -145,10 +154,7 @@ def _returned(annotation: object) -> list[Term]:
 
 def _dims(annotation: object) -> tuple[DimExpr, ...] | None:
     """The axes of a jaxtyping annotation, also of ``Float[Tensor, "b t"] | None``."""
-    inner = [a for a in get_args(annotation) if a is not type(None)]
-    if len(inner) == 1 and not hasattr(annotation, "dim_str") and getattr(annotation, "__origin__", None) is not tuple:
-        annotation = inner[0]
-    text = getattr(annotation, "dim_str", None)
+    text = getattr(something(annotation), "dim_str", None)
     if not isinstance(text, str):
         return None
     read = read_string(text)

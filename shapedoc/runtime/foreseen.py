@@ -22,7 +22,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown
 from shapedoc.runtime.active import followed, going_as_foreseen
-from shapedoc.runtime.places import Place, SourceFile, span_of, spans_of
+from shapedoc.runtime.places import Place, SourceFile, parts_of, span_of, spans_of
 from shapedoc.runtime.shadows import kind_of
 from shapedoc.runtime.sites import QUIET, Failure
 from shapedoc.source import ir
@@ -97,7 +97,7 @@ class _Unforeseen(Exception):
 
 
 def foreseen(trace: Trace, code: CodeType, source: SourceFile, place: Place) -> Foreseen | None:
-    """What a function does, where the trace of its file says all of it; None where it does not.
+    """What a straight function does, where the trace of its file says all of it; None where it does not.
 
     place: of its definition in its file, which states the shape of every argument.
     """
@@ -114,7 +114,8 @@ def foreseen(trace: Trace, code: CodeType, source: SourceFile, place: Place) -> 
     except _Unforeseen:
         return None
     definitions = _passed(source, steps)
-    if not any(d.node is definition for d in definitions) or not all(is_straight(source, d) for d in definitions):
+    others = [d.node for d in definitions if d.node is not definition]
+    if len(others) == len(definitions) or not all(isinstance(o, ir.FunctionDef) and is_straight(o) for o in others):
         return None
     return Foreseen(
         code, spans_of(code), frozenset(d.node.span for d in definitions), reader.bound(steps), reader.numbers
@@ -127,18 +128,20 @@ def _passed(source: SourceFile, steps: Sequence[_Step]) -> list[Place]:
     return [place for place in source.definitions if any(place.node is definition for definition in around)]
 
 
-_STATEMENTS = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.Assert, ir.With, ir.FunctionDef)
+_STRAIGHT = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.Assert, ir.With)
 _CHOICES = (ir.IfExp, ir.BoolOp, ir.Lambda)
 
 
-def is_straight(source: SourceFile, place: Place) -> bool:
-    """Whether the function that is defined there has no branch, no loop of statements and no function inside."""
-    inside = [p for p in source.by_span.values() if p.definition is place.node]
-    return all(
-        (p.statement is None or isinstance(p.statement, _STATEMENTS))
-        and not isinstance(p.node, (*_CHOICES, ir.FunctionDef))
-        for p in inside
-    )
+def is_straight(definition: ir.FunctionDef) -> bool:
+    """Whether a function has no branch, no loop of statements and no function inside."""
+    pending: list[object] = list(definition.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _CHOICES) or (isinstance(node, ir.Stmt) and not isinstance(node, _STRAIGHT)):
+            return False
+        if isinstance(node, ir.Stmt | ir.Expr) and not isinstance(node, ir.FString):
+            pending += parts_of(node)
+    return True
 
 
 _KNOWN = ("torch.", "operator.", "einops.")

@@ -12,7 +12,7 @@ from shapedoc.source import ir, lower_ast
 from shapedoc.source.contracts import ModuleContracts
 from shapedoc.source.parse import SourceError
 
-__all__ = ["Place", "SourceFile", "place_of", "source_file", "span_of", "spans_of"]
+__all__ = ["Place", "SourceFile", "parts_of", "place_of", "source_file", "span_of", "spans_of"]
 
 Node = ir.Expr | ir.Stmt
 
@@ -85,7 +85,7 @@ class SourceFile:
                 pass
         if isinstance(statement, ir.For):
             self._assign(statement.target, None, inner)
-        for part in _parts(statement):
+        for part in parts_of(statement):
             if isinstance(part, ir.Stmt):
                 self._statement(part, inner)
             elif isinstance(part, ir.Expr):
@@ -101,7 +101,7 @@ class SourceFile:
                 node, place.function, place.owner, place.definition, place.loops, place.statement
             )
         if not isinstance(node, ir.FString):
-            for part in _parts(node):
+            for part in parts_of(node):
                 if isinstance(part, ir.Expr):
                     self._expression(part, place)
 
@@ -125,7 +125,7 @@ def _once(table: dict[str, ir.Expr | None], name: str, value: ir.Expr | None) ->
     table[name] = value if name not in table else None
 
 
-def _parts(node: Node) -> Iterator[object]:
+def parts_of(node: Node) -> Iterator[object]:
     """What a node is made of, one by one."""
     pending: list[object] = [getattr(node, f.name) for f in fields(node) if f.name not in ("span", "header", "doc")]
     while pending:

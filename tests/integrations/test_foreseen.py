@@ -81,6 +81,27 @@ def masked(
 
 
 @shapedoc.check
+def maybe_masked(
+    q: Float[Tensor, "B T_dec d"], k: Float[Tensor, "B T_enc d"], keep: Bool[Tensor, "B T_enc"] | None = None
+) -> Float[Tensor, "B T_dec d"]:
+    scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
+    if keep is not None:
+        scores = scores.masked_fill(~keep.unsqueeze(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ k
+
+
+@shapedoc.check
+def maybe_over_queries(
+    q: Float[Tensor, "B T_dec d"], k: Float[Tensor, "B T_enc d"], keep: Bool[Tensor, "B T_dec"] | None = None
+) -> Float[Tensor, "B T_dec d"]:
+    scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
+    if keep is None:
+        return torch.softmax(scores, dim=-1) @ k
+    else:
+        return torch.softmax(scores.masked_fill(~keep.unsqueeze(-1), float("-inf")), dim=-1) @ k
+
+
+@shapedoc.check
 class Fused(nn.Module):
     def __init__(self, d: int, n_heads: int) -> None:
         super().__init__()
@@ -123,14 +144,14 @@ def test_what_was_foreseen_is_never_recorded() -> None:
         for batch, queries, keys, width in ((2, 3, 5, 7), (4, 4, 4, 4), (1, 3, 5, 7), (2, 1, 1, 2)):
             out = attend(torch.randn(batch, queries, width), torch.randn(batch, keys, width))
             assert out.shape == (batch, queries, width)
-    assert watch_of(attend).foreseen is not None
+    assert watch_of(attend).foreseen
     assert watch_of(attend).recordings == 0
 
 
 def test_functions_that_it_calls_are_foreseen_with_it() -> None:
     for d_model, n_heads, steps in ((12, 3, 5), (8, 2, 5), (12, 3, 12)):
         Heads(d_model, n_heads)(torch.randn(2, steps, d_model))
-    assert watch_of(Heads.forward).foreseen is not None
+    assert watch_of(Heads.forward).foreseen
     assert watch_of(Heads.forward).recordings == watch_of(Heads.split).recordings == 0
 
 
@@ -138,8 +159,22 @@ def test_masks_and_comprehensions_are_foreseen() -> None:
     masked(torch.randn(2, 3, 7), torch.randn(2, 5, 7), torch.ones(2, 5, dtype=torch.bool))
     Fused(12, 3)(torch.randn(2, 5, 12))
     for function in (masked, Fused.forward):
-        assert watch_of(function).foreseen is not None
+        assert watch_of(function).foreseen
         assert watch_of(function).recordings == 0
+
+
+def test_an_argument_that_may_be_none_is_foreseen_both_ways() -> None:
+    q, k = torch.randn(2, 3, 7), torch.randn(2, 5, 7)
+    for given in ((q, k), (q, k, torch.ones(2, 5, dtype=torch.bool)), (q, k, None)):
+        maybe_masked(*given)
+    assert set(watch_of(maybe_masked).foreseen) == {frozenset(), frozenset({"keep"})}
+    assert watch_of(maybe_masked).recordings == 0
+
+
+def test_a_fault_in_one_of_two_ways_is_told() -> None:
+    assert not watch_of(maybe_over_queries).foreseen
+    with pytest.warns(shapedoc.ShapeWarning, match="mask"):
+        maybe_over_queries(torch.randn(2, 3, 7), torch.randn(2, 5, 7), torch.ones(2, 3, dtype=torch.bool))
 
 
 def test_a_wrong_argument_is_told_before_anything_runs() -> None:
@@ -149,7 +184,7 @@ def test_a_wrong_argument_is_told_before_anything_runs() -> None:
 
 @pytest.mark.parametrize("function", [over_queries, branching, of_one, squeezed], ids=lambda f: f.__name__)
 def test_what_reading_leaves_open_or_finds_fault_with_is_recorded(function: Any) -> None:
-    assert watch_of(function).foreseen is None
+    assert not watch_of(function).foreseen
 
 
 def test_what_reading_finds_is_told_in_the_first_call() -> None:
@@ -161,11 +196,11 @@ def test_a_part_that_was_exchanged_is_seen_and_the_next_call_recorded() -> None:
     model = Gate(7)
     model(torch.randn(2, 3, 7))
     watch = watch_of(Gate.forward)
-    foreseen = watch.foreseen
-    assert foreseen is not None
+    foreseen = dict(watch.foreseen)
+    assert foreseen
     model.act = nn.Softmax(dim=0)
     model(torch.randn(2, 4, 7))
-    assert watch.foreseen is None
+    assert not watch.foreseen
     assert watch.recordings == 0
     model(torch.randn(2, 5, 7))
     assert watch.recordings == 1
@@ -176,7 +211,7 @@ def test_an_object_of_a_subclass_is_recorded() -> None:
     watch = watch_of(Gate.forward)
     before = watch.recordings
     OtherGate(6)(torch.randn(2, 3, 6))
-    assert watch.foreseen is not None
+    assert watch.foreseen
     assert watch.recordings == before + 1
 
 
@@ -217,6 +252,6 @@ def test_packages_that_are_hooked_are_not_read_ahead(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     with shapedoc.install_import_hook("hooked_product"):
         product = importlib.import_module("hooked_product").product
-    assert watch_of(product).foreseen is None
+    assert not watch_of(product).foreseen
     product(torch.randn(2, 3), torch.randn(3, 4))
     assert watch_of(product).recordings == 1

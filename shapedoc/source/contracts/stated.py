@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from shapedoc.core.value import Kind
@@ -58,11 +59,16 @@ class Named:
     @property
     def key(self) -> str:
         """The name as an identifier: ``batch size`` is ``batch_size``, ``self.hidden_dim`` is ``hidden_dim``."""
-        last = self.name.rpartition(".")[2].lstrip("#")
-        return re.sub(r"[\s-]+", "_", last)
+        return _identifier(self.name)
 
     def __str__(self) -> str:
         return self.name if self.equals is None else f"{self.name}={self.equals}"
+
+
+@lru_cache(maxsize=4096)
+def _identifier(name: str) -> str:
+    last = name.rpartition(".")[2].lstrip("#")
+    return re.sub(r"[\s-]+", "_", last)
 
 
 @dataclass(frozen=True, slots=True)
