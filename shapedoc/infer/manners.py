@@ -87,9 +87,12 @@ def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape
         return True  # `(B, T d)`: a comma is missing
     if any(isinstance(d, Number) for d in stated.dims):
         return False  # who writes one of them writes all
-    ones = sum(axis.dim.const == 1 for axis in shape.axes)
-    if not 0 < shape.rank - len(stated.dims) <= ones:
+    ones = [axis for axis in shape.axes if axis.dim.const == 1]
+    missing = shape.rank - len(stated.dims)
+    if not 0 < missing <= len(ones):
         return False
+    if missing <= sum(not axis.ids.isdisjoint(m.commented) for axis in ones):
+        return True  # a 1 that no more than another comment gives
     made = m.trace.events[value.event] if value.event >= 0 else None
     keeps = made.value("keepdim") if made is not None else None
     return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)

@@ -33,6 +33,8 @@ class Outer:
 
 def outers(event: Event) -> Iterator[Outer]:
     """The axes that an elementwise operation doubles, in the tensor of lower rank."""
+    if event.doubtful:
+        return
     operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
     for low in operands:
         for high in operands:

@@ -35,7 +35,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _misaligned(trace, meeting)
     seen = set()
     for sink in mask_sinks(trace):
-        if sink.how in _FILLS and sink.event.span not in seen:
+        if sink.how in _FILLS and sink.event.span not in seen and not sink.event.doubtful:
             for found in (*_constant(trace, sink), *_doubled(trace, sink)):
                 seen.add(sink.event.span)
                 yield found

@@ -97,3 +97,25 @@ class Decoder(nn.Module):
 Decoder(Encoder(3, 5, 2))
 """
     assert found(text, "SD106", "SD701") == []
+
+
+def test_a_docstring_that_every_caller_contradicts_doubles_no_batch() -> None:
+    text = """
+class Attention(nn.Module):
+    def forward(self, query, key, lens):
+        '''
+        :param query: (N, d)
+        :param key: (N, T_max, d)
+        :param lens: (N, T) the lengths
+        '''
+        energy = torch.bmm(key, query.unsqueeze(2)).squeeze(2)
+        mask = torch.arange(key.size(1)).unsqueeze(0) >= lens.unsqueeze(1)
+        return energy.masked_fill(mask, -1e9).softmax(1)
+
+
+def run(words, embed: nn.Embedding):
+    B, T = words.shape
+    x = nn.Embedding(40, 8)(words)
+    return Attention()(x[:, 0], x, (words != 0).sum(1))
+"""
+    assert [f.code for f in found(HEAD + text, "SD205", "SD202", "SD701")] == ["SD701"]
