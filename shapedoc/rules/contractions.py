@@ -45,10 +45,10 @@ def tensor_operands(event: Event) -> list[Operand]:
     found: list[Operand] = []
     for operand in event.operands:
         value = operand.value
-        if operand.parts:
-            found.extend(p for p in operand.parts if isinstance(p.value, Tensor))
-        elif isinstance(value, Tensor):
+        if isinstance(value, Tensor):
             found.append(operand)
+        elif operand.parts:
+            found.extend([p for p in operand.parts if isinstance(p.value, Tensor)])
         elif isinstance(value, Seq):
             found.extend(
                 Operand(f"{operand.name}[{i}]", v, span=operand.span, shape=v.shape)

@@ -41,8 +41,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         return
     walked: dict[str, list[Event]] = {}
     callers = {c.function for s in softmaxes(trace) for c in s.event.calls[:-1]} - wanted
+    concerned = wanted | callers
     for event in trace.events:
-        if event.function in wanted | callers and not event.span.path:
+        if event.function in concerned and not event.span.path:
             walked.setdefault(event.function, []).append(event)
     for signature in signatures(trace.text) if walked or callers else ():
         events = walked.get(signature.name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shapedoc.core.span import Span
+from shapedoc.source.parse import SourceError, normalise, parse
 
 __all__ = ["Parameter", "Signature", "signatures"]
 
@@ -49,8 +50,8 @@ def _reads(signature: Signature) -> frozenset[str]:
 def signatures(text: str) -> tuple[Signature, ...]:
     """Every function of a file; none where the file does not parse."""
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError):
+        module = parse(normalise(text))
+    except SourceError:
         return ()
     lines = text.splitlines()
     return tuple(_all(module, "", lines))

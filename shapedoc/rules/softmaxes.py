@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
-from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.trace import Call, Event, Operand, Trace
 from shapedoc.core.value import Layer, Tensor
 from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, axis_at, graph, result_shape, shape_at
@@ -95,11 +95,15 @@ def _helpers(trace: Trace) -> frozenset[int]:
     """The calls of the author's functions that only normalise."""
     others: set[int] = set()
     seen: set[int] = set()
+    known: tuple[Call, ...] | None = None
     for event in trace.events:
-        for i, call in enumerate(event.calls):
-            seen.add(call.id)
-            if event.short not in _NORMALISES or i < len(event.calls) - 1:
-                others.add(call.id)
+        calls = event.calls
+        if event.short in _NORMALISES:
+            others.update([call.id for call in calls[:-1]])
+            seen.update([call.id for call in calls[-1:]])
+        elif calls is not known:
+            known = calls
+            others.update([call.id for call in calls])
     return frozenset(seen - others)
 
 

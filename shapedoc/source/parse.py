@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 
 from shapedoc.core.text import split_lines
 
@@ -45,8 +46,9 @@ def normalise(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=1)
 def parse(text: str) -> ast.Module:
-    """The tree of `text`; what Python only warns of (an invalid escape) is no error here.
+    """The tree of `text`, never changed; what Python only warns of (an invalid escape) is no error here.
 
     SourceError: the running Python does not parse the text. TooDeep: its parser gave up.
     """
