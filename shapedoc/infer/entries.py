@@ -29,6 +29,9 @@ __all__ = ["Sources", "analyse"]
 _REGISTERED = (calls, expressions, loops, operators, packages, statements)
 _PASSES = 3
 _VARIANTS = 4
+# Steps: what the walks of one class with other answers may take, and up to where a walk costs little.
+_BUDGET = 2_000
+_CHEAP = 300
 
 Loader = Callable[[Machine, ir.Import], dict[str, Value]]
 
@@ -54,6 +57,24 @@ def analyse(
 
 
 @dataclass(slots=True)
+class Answer:
+    """Another value of a constructor's parameter that the program asks for, and the branches that it decides (ids)."""
+
+    given: dict[str, Value]
+    branches: set[int]
+
+
+@dataclass(slots=True)
+class Asked:
+    """A class with a ``forward``, the other answers to what it asks, and the steps that one walk takes."""
+
+    cls: Class
+    forward: Function
+    answers: list[Answer]
+    cost: int
+
+
+@dataclass(slots=True)
 class Walk:
     """The entries of one file."""
 
@@ -68,13 +89,15 @@ class Walk:
         self._file()
         definitions = [v for name, v in self.m.globals.items() if only in ("", name)]
         self.m.executed.clear()
-        for value in definitions:
-            if isinstance(value, Class) and value.module is None:
-                self._class(value)
+        classes = [value for value in definitions if isinstance(value, Class) and value.module is None]
+        asked = [self._class(cls) for cls in classes]
         for value in definitions:
             if isinstance(value, Function) and value.module is None and self._is_new(value):
                 given, sizes = self._given(value)
                 self._entry(value.name, self._function(value, given), sizes)
+        for questions in asked:
+            if questions is not None:
+                self._variants(questions)
         self._disbelieve()
 
     def _file(self) -> None:
@@ -96,26 +119,35 @@ class Walk:
         m.trace.entries.append(("", start, len(m.trace.events), m.sizes))
         m.driver = False
 
-    def _class(self, cls: Class) -> None:
-        """Build an object with the constructor's own names, then walk ``forward`` and what it does not call.
-
-        Where the program asks what a parameter is (``if self.score == "general"``), it is built and walked for each
-        answer: what is right for one need not be for another.
-        """
-        self.m.asked, self.m.configures = {}, set()
+    def _class(self, cls: Class) -> Asked | None:
+        """Build an object with the constructor's own names, then walk ``forward`` and what it does not call."""
+        m = self.m
+        m.asked, m.configures = {}, set()
+        before = m.spent + m.steps
         instance, sizes = self._build(cls, {})
         found = cls.find("forward") or cls.find("__call__")
         forward = found[0] if found is not None and isinstance(found[0], Function) else None
         if forward is not None:
             self._entry(cls.name, self._method(instance, forward), sizes)
+        cost = m.spent + m.steps - before
         for name, member in cls.members.items():
             if not isinstance(member, Function) or not self._is_new(member) or name.startswith("__"):
                 continue
             self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
-        if forward is not None:
-            for answer in self._answers(cls):
-                instance, sizes = self._build(cls, answer)
-                self._entry(cls.name, self._method(instance, forward), sizes)
+        return Asked(cls, forward, self._answers(cls), cost) if forward is not None else None
+
+    def _variants(self, asked: Asked) -> None:
+        """Where the program asks what a parameter is (``if self.score == "general"``), walk the other answers too.
+
+        What is right for one need not be for another. Where a walk is dear, as of a class that puts a model together,
+        a branch that has been walked both ways, as a caller or another answer decided it, needs no walk more, and few
+        answers are walked, or none.
+        """
+        one, other = self.m.sides
+        for answer in asked.answers[: _BUDGET // (asked.cost + 1)]:
+            if asked.cost < _CHEAP or not answer.branches <= (one & other):
+                instance, sizes = self._build(asked.cls, answer.given)
+                self._entry(asked.cls.name, self._method(instance, asked.forward), sizes)
 
     def _is_new(self, function: Function) -> bool:
         """Whether nothing has called a function, and it is not meant to fail."""
@@ -123,20 +155,21 @@ class Walk:
             return False
         return not (isinstance(function.node, ir.FunctionDef) and fails(function.node))
 
-    def _answers(self, cls: Class) -> list[dict[str, Value]]:
+    def _answers(self, cls: Class) -> list[Answer]:
         """Other values of the constructor's parameters that the program asks for, one at a time."""
         builder = cls.find("__init__")
         if builder is None or not isinstance(builder[0], Function):
             return []
         names = {p.name for p in builder[0].node.params} - self.m.configures
-        answers: list[dict[str, Value]] = []
+        answers: list[Answer] = []
         for name, values in self.m.asked.items():
-            for value in values if name in names else ():
+            for value, branches in values.items() if name in names else ():
                 default = builder[0].defaults.get(name)
                 if isinstance(default, Int):
-                    answers.append({name: Symbolic(name, cls.name, size=True).as_int()})
+                    answers.append(Answer({name: Symbolic(name, cls.name, size=True).as_int()}, branches))
                 elif not (isinstance(default, Str | Bool) and default.value == value):
-                    answers.append({name: Str(value) if isinstance(value, str) else Bool(bool(value))})
+                    given = Str(value) if isinstance(value, str) else Bool(bool(value))
+                    answers.append(Answer({name: given}, branches))
         return answers[:_VARIANTS]
 
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:

@@ -95,8 +95,11 @@ def starred(m: Machine, node: ir.Starred) -> Value:
 
 @evaluator(ir.IfExp)
 def ifexp(m: Machine, node: ir.IfExp) -> Value:
+    outer, m.testing = m.testing, id(node)
     known = truth(m, condition(m, node.test))
+    m.testing = outer
     if known is not None:
+        m.sides[known].add(id(node))
         return m.eval(node.body if known else node.orelse)
     values: list[Value] = []
 

@@ -51,7 +51,9 @@ def ask_the_others(m: Machine, rest: Sequence[ir.Stmt]) -> None:
     while len(rest) == 1 and isinstance(rest[0], ir.If):
         test = rest[0].test
         if isinstance(test, ir.Compare) and isinstance(test.comparators[0], ir.Const):
+            outer, m.testing = m.testing, id(rest[0])
             m.eval(test)
+            m.testing = outer
         rest = rest[0].orelse
 
 

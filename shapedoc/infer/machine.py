@@ -99,7 +99,8 @@ class Machine(Recorder):
         self.frames: list[Frame] = []
         self.journal: list[tuple[dict[str, Value], str, Value | None]] = []
         self.executed: set[int] = set()
-        self.steps = 0
+        # What the entry at hand has taken, and all before it.
+        self.steps = self.spent = 0
         self.call_count = 0
         self.branch_count = 0
         self.driver = False
@@ -112,9 +113,12 @@ class Machine(Recorder):
         self.libraries: set[str] = set()
         # What a constructor's parameters were asked for (``mode == "dot"``, ``if flag``), and those that configure
         # layers.
-        self.asked: dict[str, list[bool | str | int]] = {}
+        self.asked: dict[str, dict[bool | str | int, set[int]]] = {}
         self.configures: set[str] = set()
         self.settings: dict[str, Setting] = {}
+        # The branch whose test is being evaluated (its id, 0 for none), and those that have been walked, by side.
+        self.testing = 0
+        self.sides: tuple[set[int], set[int]] = (set(), set())
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
@@ -127,6 +131,7 @@ class Machine(Recorder):
         """Start an entry: nothing is known, nothing has been walked."""
         self.sizes = Sizes()
         self.calls, self.loops, self.branch = (), (), ()
+        self.spent += self.steps
         self.steps = self.watched = 0
         self.spoilt = set()
         self.tentative = set()
@@ -204,9 +209,7 @@ class Machine(Recorder):
 
     def ask(self, parameter: str, value: bool | str | int) -> None:
         """Remember that the program asks whether a parameter is this value."""
-        answers = self.asked.setdefault(parameter, [])
-        if value not in answers:
-            answers.append(value)
+        self.asked.setdefault(parameter, {}).setdefault(value, set()).add(self.testing)
 
     def setting(self, qualified: str) -> Setting:
         """What a file that is not read gives a name to; one object wherever it is named."""

@@ -234,15 +234,12 @@ class Recorder:
 
     def _operands(self, outcome: Outcome, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> tuple[Operand, ...]:
         out = []
+        places, count = outcome.places, len(args)
         for name, value in outcome.bound.items():
-            place = outcome.places[name]
-            given = keywords.get(place) if isinstance(place, str) else None
-            arg = args[place] if isinstance(place, int) and place < len(args) else given
-            node = arg.node if arg else None
-            if node is not None and arg is not None and value is not arg.value:
-                node = args[place].node if isinstance(place, int) and isinstance(value, Seq) and value.items else node
-            operand = self._operand(name, value, node)
-            if isinstance(place, int) and isinstance(value, Seq) and arg is not None and value is not arg.value:
+            place = places[name]
+            arg = keywords.get(place) if isinstance(place, str) else args[place] if place < count else None
+            operand = self._operand(name, value, arg.node if arg is not None else None)
+            if arg is not None and value is not arg.value and isinstance(place, int) and isinstance(value, Seq):
                 parts = [self._operand(f"{name}[{i}]", a.value, a.node) for i, a in enumerate(args[place:])]
                 operand = replace(operand, parts=tuple(parts))
             out.append(operand)
@@ -252,11 +249,11 @@ class Recorder:
         span = span_of(node, self.path) if node is not None else None
         if isinstance(value, Tensor):
             return Operand(name, value, "", span, value.shape)
-        parts = self._parts(name, value, node) if isinstance(value, Seq) else ()
-        as_tensor = value._tensor if isinstance(value, Symbolic) else None
-        if as_tensor is not None:
-            return Operand(name, as_tensor, "", span, as_tensor.shape, parts)
-        return Operand(name, value, "", span, None, parts)
+        if isinstance(value, Seq):
+            return Operand(name, value, "", span, None, self._parts(name, value, node))
+        if isinstance(value, Symbolic) and value._tensor is not None:
+            return Operand(name, value._tensor, "", span, value._tensor.shape)
+        return Operand(name, value, "", span)
 
     def _parts(self, name: str, value: Value, node: ir.Expr | None) -> tuple[Operand, ...]:
         """The elements of a list that is written out."""
@@ -392,14 +389,19 @@ def _claim(value: Value, index: int) -> None:
 def span_of(node: ir.Expr | ir.Stmt, path: str = "") -> Span:
     """A node's span; `path` where the node is of another file."""
     place = node.span
+    try:
+        return _spans[path][place]
+    except KeyError:
+        return _new_span(place, path)
+
+
+def _new_span(place: ir.Span4, path: str) -> Span:
     known = _spans.get(path)
     if known is None or len(known) > 100_000:
         if len(_spans) > 1_000:
             _spans.clear()
         known = _spans[path] = {}
-    span = known.get(place)
-    if span is None:
-        span = known[place] = Span(*place, path)
+    span = known[place] = Span(*place, path)
     return span
 
 

@@ -278,15 +278,18 @@ def returning(m: Machine, node: ir.Return) -> Signal:
 
 @executor(ir.If)
 def branching(m: Machine, node: ir.If) -> Signal:
+    outer, m.testing = m.testing, id(node)
     asked = condition(m, node.test)
     if isinstance(asked, Bool) and asked.parameter and asked.value is not None:
         m.ask(asked.parameter, not asked.value)
     known = truth(m, asked)
     if known is None:
         known = settled_by_setting(m, node)
+    m.testing = outer
     if known is None and holds_of_none(m, node):
         known = False
     if known is not None:
+        m.sides[known].add(id(node))
         take_quotient(m, node.test)
         if known and isinstance(node.test, ir.Compare):
             ask_the_others(m, node.orelse)

@@ -1,0 +1,59 @@
+"""What a class asks of its constructor's parameters: other answers are walked where they may show something new."""
+
+from __future__ import annotations
+
+from shapedoc.infer import analyse
+from shapedoc.source import lower_ast
+
+SCORER = """\
+import torch
+from torch import nn
+
+
+class Scorer(nn.Module):
+    def __init__(self, d, wide=False):
+        super().__init__()
+        self.wide = wide
+        self.near = nn.Linear(d, d)
+        self.far = nn.Linear(d, 2 * d)
+
+    def forward(self, x):
+{padding}
+        if self.wide:
+            return torch.tanh(self.far(x))
+        return torch.relu(self.near(x))
+"""
+CALLER = """
+
+def both(x):
+    return Scorer(6, True)(x), Scorer(6, False)(x)
+
+
+both(torch.randn(2, 3, 6))
+"""
+DEAR = "        x = x + 0 * x * 1 - 0\n" * 60
+
+
+def walked(text: str, short: str) -> list[str]:
+    """The functions that the calls of an operation lie in, outermost first, one for each event."""
+    trace = analyse(lower_ast.lower(text), text, "a.py")
+    return [event.calls[0].function for event in trace.events if event.short == short]
+
+
+def test_the_other_answer_is_walked() -> None:
+    assert walked(SCORER.format(padding=""), "tanh") == ["Scorer.forward"]
+    assert walked(SCORER.format(padding=""), "relu") == ["Scorer.forward"]
+
+
+def test_a_cheap_class_is_walked_with_every_answer_by_itself() -> None:
+    assert "Scorer.forward" in walked(SCORER.format(padding="") + CALLER, "tanh")
+
+
+def test_a_dear_class_is_not_where_a_caller_decided_both_ways() -> None:
+    assert walked(SCORER.format(padding=DEAR), "tanh") == ["Scorer.forward"]
+    assert set(walked(SCORER.format(padding=DEAR) + CALLER, "tanh")) == {"both"}
+
+
+def test_a_very_dear_class_is_walked_once() -> None:
+    assert walked(SCORER.format(padding=DEAR * 5), "tanh") == []
+    assert walked(SCORER.format(padding=DEAR * 5), "relu") == ["Scorer.forward"]
