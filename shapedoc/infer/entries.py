@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind, Sizes
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Str, Unknown, Value
 from shapedoc.infer import calls, expressions, loops, operators, packages, statements
@@ -84,6 +85,8 @@ class Walk:
     built: set[int] = field(default_factory=set)
     # Events that rest on what the author states of a parameter of their entry.
     stated: set[int] = field(default_factory=set)
+    # How each entry was walked, by the index of its first event.
+    walks: dict[int, tuple[Runner, Sizes]] = field(default_factory=dict)
 
     def all(self, only: str = "") -> None:
         self._file()
@@ -231,18 +234,25 @@ class Walk:
         m.doubt(start)
         self.stated |= m.tentative
         if m.doubted and m.sources.comments:
-            self._without_statements(run, sizes, start)
+            self._without_statements(run, sizes)
+        self.walks[start] = (run, sizes)
         m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
 
     def _disbelieve(self) -> None:
-        """Take back what rests on the statements of a function that is seen to be called with something else."""
+        """Take back what rests on the statements of a function that is seen to be called with something else.
+
+        What a walk finds too that believes no statement stays.
+        """
         trace = self.m.trace
         wrong = {s.function for s in trace.stated if s.rank_differs and s.verdict.kind is Kind.NEVER}
         for name, start, end, _ in trace.entries if self.stated and wrong else ():
             if name in wrong or f"{name}.forward" in wrong:
-                for event in trace.events[start:end]:
-                    if event.index in self.stated:
-                        event.problems, event.doubtful = (), True
+                doubted = [(e, e.problems) for e in trace.events[start:end] if e.index in self.stated]
+                some = start in self.walks and any(problems for _, problems in doubted)
+                found = self._found_without(*self.walks[start]) if some else set()
+                for event, problems in doubted:
+                    event.problems = tuple(p for p in problems if (event.span, p.kind) in found)
+                    event.doubtful = not event.problems
 
     def _walks(self, run: Runner, sizes: Sizes) -> None:
         """Walk, starting from what is known of `sizes`, until another walk would see nothing new."""
@@ -269,20 +279,27 @@ class Walk:
                 break
             known = now
 
-    def _without_statements(self, run: Runner, sizes: Sizes, start: int) -> None:
-        """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
-        m = self.m
-        events, learnt, unknown, sources = m.trace.events[start:], m.sizes, dict(m.trace.unknown), m.sources
-        doubted, surmised = m.doubted, m.surmises.events
-        del m.trace.events[start:]
+    def _found_without(self, run: Runner, sizes: Sizes) -> set[tuple[Span, str]]:
+        """The kinds of problems, and where they are, that a walk finds which believes no statement."""
+        m, trace = self.m, self.m.trace
+        start, stated = len(trace.events), len(trace.stated)
+        learnt, unknown, sources = m.sizes, dict(trace.unknown), m.sources
         m.sources = replace(sources, comments=False)
         try:
             self._walks(run, sizes)
         finally:
             m.sources = sources
-        found = {(e.span, p.kind) for e in m.trace.events[start:] for p in e.problems}
-        m.trace.events[start:] = events
-        m.trace.unknown, m.sizes = unknown, learnt
+        found = {(e.span, p.kind) for e in trace.events[start:] for p in e.problems}
+        del trace.events[start:]
+        del trace.stated[stated:]
+        trace.unknown, m.sizes = unknown, learnt
+        return found
+
+    def _without_statements(self, run: Runner, sizes: Sizes) -> None:
+        """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
+        m = self.m
+        doubted, surmised = m.doubted, m.surmises.events
+        found = self._found_without(run, sizes)
         for index, problem in doubted:
             event = m.trace.events[index]
             if (event.span, problem.kind) in found:

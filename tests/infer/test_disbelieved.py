@@ -119,3 +119,34 @@ def run(words, embed: nn.Embedding):
     return Attention()(x[:, 0], x, (words != 0).sum(1))
 """
     assert [f.code for f in found(HEAD + text, "SD205", "SD202", "SD701")] == ["SD701"]
+
+
+def test_what_shows_without_the_statements_stays_where_they_are_wrong() -> None:
+    text = """
+class Heads(nn.Module):
+    '''Attends with several heads.
+
+    Inputs: notes
+        - **notes** (batch, length, width): what is attended to
+
+    Returns: context, weights
+        - **context** (batch, one, width): what was read
+        - **weights** (batch * heads, length): the shares
+    '''
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.project, self.score = nn.Linear(width, width), nn.Linear(width // heads, 1)
+
+    def forward(self, notes):
+        B, T = notes.size(0), notes.size(1)
+        notes = self.project(notes).view(B, -1, self.heads, self.size).permute(0, 2, 1, 3)
+        notes = notes.contiguous().view(-1, T, self.size)
+        shares = self.score(notes).squeeze(2).softmax(1)
+        notes = notes.view(B, T, self.heads, self.size).permute(0, 2, 1, 3)
+        notes = notes.contiguous().view(-1, T, self.size)
+        return torch.bmm(shares.unsqueeze(1), notes), shares.view(B, self.heads, -1)
+"""
+    codes = [(f.line, f.code) for f in found(HEAD + text, "SD601", "SD701")]
+    assert ("SD601" in {code for _, code in codes}) and ("SD701" in {code for _, code in codes})
