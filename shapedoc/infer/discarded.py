@@ -22,12 +22,12 @@ def note_discarded(m: Machine, node: ir.Call, begin: int) -> None:
         return
     called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
     top = len(m.frames) == 1 and not m.loops and not m.branch
-    if top or m.watched or called.endswith("_") or any(name is None or name in _CHANGES for name, _ in node.keywords):
+    if top or m.watched or any(name is None or name in _CHANGES for name, _ in node.keywords):
         return
     span = span_of(node, m.path)
     for event in reversed(m.trace.events[begin:]):
         if event.span == span and event.short != "phi":
-            event.discarded = True
+            event.discarded = not called.endswith("_") or event.short.endswith(".forward")
             return
 
 

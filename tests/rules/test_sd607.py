@@ -44,10 +44,10 @@ def read(keys, is_padding):
 class Block(nn.Module):
     def __init__(self, d):
         super().__init__()
-        self.drop, self.relu, self.linear = nn.Dropout(0.1), nn.ReLU(), nn.Linear(d, d)
+        self.drop_, self.relu, self.linear = nn.Dropout(0.1), nn.ReLU(), nn.Linear(d, d)
 
     def forward(self, x):
-        self.drop(x)  # <- SD607
+        self.drop_(x)  # <- SD607
         x = self.linear(x)
         self.relu(x)  # <- SD607
         F.dropout(x, 0.1, self.training)  # <- SD607
