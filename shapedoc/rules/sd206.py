@@ -13,6 +13,7 @@ from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -94,7 +95,7 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     batch = next(
         (shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i], shape.rank)), None
     )
-    if batch is None or event.sizes is None:
+    if batch is None or event.sizes is None or _is_product(trace, event, shape.axes.index(batch)):
         return None
     ones = [i for i, a in enumerate(shape.axes) if a.dim.const == 1]
     kept = Shape(tuple(a for a in shape.axes if a.dim.const != 1))
@@ -104,6 +105,18 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}" if places else ""
     which = f"the batch `{size}`" if size != "?" else "the batch"
     return _squeezed(trace, event, text, which, shape_text(event, shape), shape_text(event, kept), wanted)
+
+
+def _is_product(trace: Trace, event: Event, place: int) -> bool:
+    """Whether some walk knows an axis for the batch times something else, which is hardly ever 1."""
+    for other in (event, *twins(trace, event)):
+        shape = shape_at(other, tensor_operands(other)[0])
+        axis = axis_at(shape, place)
+        if axis is not None and other.sizes is not None:
+            dim = other.sizes.resolve(axis.dim)
+            if dim.sym is None and dim.const is None:
+                return True
+    return False
 
 
 def _squeezed(trace: Trace, event: Event, text: str, which: str, actual: str, expected: str, wanted: str) -> Finding:

@@ -211,30 +211,43 @@ def _begins(event: Event, number: Value) -> bool:
 
 
 def _queries(trace: Trace, g: Graph) -> Iterator[Finding]:
-    """Attention that asks with the lowest layer of a decoder's state."""
-    stacked = [c for c in cells(trace) if not c.is_step and (layers_of(c) or 1) > 1 and not is_bidirectional(c)]
-    for attention in attentions(trace) if stacked else ():
+    """Attention that asks with the lowest layer of a decoder's state, or with all but the last."""
+    modules = [c for c in cells(trace) if not c.is_step and layers_of(c) != 1 and not is_bidirectional(c)]
+    stacked = [c for c in modules if (layers_of(c) or 1) > 1]
+    for attention in attentions(trace) if modules else ():
         for operand in attention.score.query:
             event = _picked(g, operand)
             source = next(iter(tensor_operands(event)), None) if event is not None else None
             if event is None or source is None:
                 continue
             states = states_of(g, source.value)
-            cell = next((c for c in stacked if overlap(states, c.hidden) or _made(states, c)), None)
-            if cell is not None:
+            lower = _number(event) is None
+            cell = next(
+                (c for c in (modules if lower else stacked) if overlap(states, c.hidden) or _made(states, c)), None
+            )
+            if cell is not None and lower:
+                yield _lower_ask(trace, event, cell, text_of(trace, source))
+            elif cell is not None:
                 yield _lowest_asks(trace, event, cell, text_of(trace, source))
 
 
 def _picked(g: Graph, operand: Operand) -> Event | None:
-    """The index that takes entry 0 of a state, between a query and the state."""
+    """The index that takes entry 0 of a state, or all but the last, between a query and the state."""
     event = g.producer(operand.value)
     for _ in range(20):
         if event is None or event.short not in SHAPING | LINEAR:
             return None
         if event.short in ("getitem", "select"):
-            return event if _number(event) == 0 else None
+            return event if _number(event) == 0 or _but_last(event) else None
         event = g.main_source(event)
     return None
+
+
+def _but_last(event: Event) -> bool:
+    """Whether an index is ``[:-1]``."""
+    parts = index_parts(event.value("index")) if event.short == "getitem" else None
+    first = parts[0] if parts else None
+    return isinstance(first, SliceValue) and isinstance(first.lower, NoneValue) and literal(first.upper) == -1
 
 
 def _made(states: frozenset[Source], cell: Cell) -> bool:
@@ -256,6 +269,24 @@ def _lowest_asks(trace: Trace, event: Event, cell: Cell, name: str) -> Finding:
         + call_labels(event),
         why="layers are stacked with the lowest first; what the decoder knows after all of them is in the last one",
         help=f"query with the last layer: `{name}[-1]`",
+    )
+
+
+def _lower_ask(trace: Trace, event: Event, cell: Cell, name: str) -> Finding:
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"attention queries {name}[:-1], every layer but the last",
+        tensor=name,
+        labels=label(cell.layer.span, "built here")
+        + label(cell.event.span, "the state goes in or comes out here")
+        + call_labels(event),
+        why="layers are stacked with the lowest first; `[:-1]` leaves out the very one that has seen all of them",
+        help=f"query with the last layer: `{name}[-1:]`",
     )
 
 

@@ -146,7 +146,38 @@ def train(batches, words, d, n_layers, dropout):
 """,
 }
 
+WRONG |= {
+    "all layers but the last as the query": """
+class Writer(nn.Module):
+    def __init__(self, d, layers=2):
+        super().__init__()
+        self.rnn = nn.GRU(2 * d, d, layers)
+
+    def forward(self, x, state, memory):
+        query = state[:-1].transpose(0, 1)  # <- SD305
+        weights = torch.bmm(query, memory.transpose(1, 2)).softmax(-1)
+        context = torch.bmm(weights, memory).transpose(0, 1)
+        return self.rnn(torch.cat([x, context], dim=2), state)
+
+Writer(4)(torch.randn(1, 3, 4), torch.zeros(2, 3, 4), torch.randn(3, 5, 4))
+""",
+}
+
 RIGHT = {
+    "the last layer as a slice": """
+class Writer(nn.Module):
+    def __init__(self, d, layers=2):
+        super().__init__()
+        self.rnn = nn.GRU(2 * d, d, layers)
+
+    def forward(self, x, state, memory):
+        query = state[-1:].transpose(0, 1)
+        weights = torch.bmm(query, memory.transpose(1, 2)).softmax(-1)
+        context = torch.bmm(weights, memory).transpose(0, 1)
+        return self.rnn(torch.cat([x, context], dim=2), state)
+
+Writer(4)(torch.randn(1, 3, 4), torch.zeros(2, 3, 4), torch.randn(3, 5, 4))
+""",
     "both directions of one layer": """
 class Model(nn.Module):
     def __init__(self, d, h):
