@@ -19,6 +19,7 @@ _LAYOUT = SHAPING | _CASTS | names("all any amax amin reduce cat")
 _NOT = names("invert logical_not bitwise_not")
 _BOTH = names("and_ logical_and mul")
 _ONES = names("ones ones_like new_ones")
+_WRITES = names("zero_ fill_ zero fill setitem")
 _SOFTMAX = names("softmax Softmax.forward")
 _FILLED = names("full full_like new_full")
 
@@ -139,7 +140,9 @@ def inverted_numbers(trace: Trace) -> Iterator[tuple[Event, Event]]:
     seen = set()
     for event in trace.events:
         given = event.operands[0].value if event.operands else None
-        if event.short not in _NOT - {"logical_not"} or not isinstance(given, Tensor) or given.kind != "int":
+        if event.short not in _NOT - {"logical_not"} or not isinstance(given, Tensor):
+            continue
+        if given.kind != "int" and not (given.kind == "" and _is_bytes(g, given)):
             continue
         for user in g.forward(event, lambda e: e.short in SHAPING):
             mask = user.operand("mask") or user.operand("condition") or next(iter(user.operands), None)
@@ -147,6 +150,16 @@ def inverted_numbers(trace: Trace) -> Iterator[tuple[Event, Event]]:
             if masks and event.span not in seen:
                 seen.add(event.span)
                 yield event, user
+
+
+def _is_bytes(g: Graph, tensor: Tensor) -> bool:
+    """Whether a tensor was made one of bytes, its elements written anew at most."""
+    made = g.producer(tensor)
+    for _ in range(20):
+        if made is None or made.short not in SHAPING | _WRITES:
+            break
+        made = g.main_source(made)
+    return made is not None and made.short in ("byte", "ByteTensor")
 
 
 def _behind(g: Graph, value: Value) -> list[Event]:

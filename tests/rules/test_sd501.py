@@ -125,7 +125,7 @@ def block(x, bits, values):
 """,
     "bytes turned round": """
 def attend(scores, memory, lengths):
-    real = torch.zeros(memory.size(0), memory.size(1), dtype=torch.uint8)
+    real = memory.new(memory.size(0), memory.size(1)).byte().zero_()
     for i, n in enumerate(lengths):
         real[i, :n] = 1
     scores = scores.masked_fill(~real, -1e9)  # <- SD501
