@@ -10,7 +10,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Int, Seq, Tensor
+from shapedoc.core.value import Bool, Int, Layer, Seq, Tensor
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.elementwise import shallowest
 from shapedoc.rules.flow import SHAPING, graph, shape_at
@@ -56,12 +56,23 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _is_doubted(trace: Trace, total: _Sum) -> bool:
-    """Whether it is the module which takes that axis for the batch that is wrong, by more than the positions: SD602."""
+    """Whether it is the module which takes that axis for the batch that is wrong, by more than the positions: SD602.
+
+    So may be one which does so by a default of its own class, and is built otherwise.
+    """
     doubted = (layout for layout in layouts(trace) if layout.batch.same(total.along))
     return any(
-        layout.layer.span in mixed_up(trace) or sum(e.weight for e in evidence(trace, layout)) >= 2
+        layout.layer.span in mixed_up(trace)
+        or _by_default(layout.layer)
+        or sum(e.weight for e in evidence(trace, layout)) >= 2
         for layout in doubted
     )
+
+
+def _by_default(layer: Layer) -> bool:
+    """Whether which axis is the batch is what a constructor's parameter is by default."""
+    first = layer.config.get("batch_first")
+    return isinstance(first, Bool) and bool(first.parameter)
 
 
 def _added(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> _Sum | None:

@@ -58,6 +58,21 @@ class Encoder(nn.Module):
 }
 
 RIGHT = {
+    "a class whose batch stands first where it is built so, not by default": """
+class Stack(nn.Module):
+    def __init__(self, words, d, heads, steps, batch_first=False):
+        super().__init__()
+        self.embed, self.places = nn.Embedding(words, d), nn.Embedding(steps, d)
+        self.layer = nn.TransformerEncoderLayer(d, heads, batch_first=batch_first)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        places = self.places(torch.arange(0, x.size(1)).unsqueeze(0))
+        return self.layer(x + places)
+
+
+result = Stack(11, 8, 2, 9, batch_first=True)(torch.zeros(2, 5).long())
+""",
     "batch first": """
 class Encoder(nn.Module):
     def __init__(self, vocab, d, heads, n=100):
