@@ -95,6 +95,13 @@ class Sizes:
                     r: v if links.get(r) is v else v & links.get(r, _NO_LINKS) for r, v in self._links.items()
                 }
 
+    def lasting(self) -> Sizes:
+        """What is known of the sizes of a file that do not change: the quotients of its settings."""
+        other = Sizes()
+        other.bindings = {s: d for s, d in self.bindings.items() if not s.flexible}
+        other._floors = dict(self._floors)
+        return other
+
     def remember(self, earlier: Sizes) -> None:
         """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
         self._floors = earlier._floors

@@ -121,6 +121,7 @@ class Walk:
         m.doubt(start)
         m.trace.entries.append(("", start, len(m.trace.events), m.sizes))
         m.driver = False
+        m.lasting = m.sizes.lasting()
 
     def _class(self, cls: Class) -> Asked | None:
         """Build an object with the constructor's own names, then walk ``forward`` and what it does not call."""

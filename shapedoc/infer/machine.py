@@ -96,6 +96,8 @@ class Machine(Recorder):
         super().__init__(trace)
         self.sources = sources
         self.globals: dict[str, Value] = {}
+        # What is known of the settings of the file, whichever entry is walked.
+        self.lasting = Sizes()
         self.frames: list[Frame] = []
         self.journal: list[tuple[dict[str, Value], str, Value | None]] = []
         self.executed: set[int] = set()
@@ -129,7 +131,7 @@ class Machine(Recorder):
 
     def begin(self) -> None:
         """Start an entry: nothing is known, nothing has been walked."""
-        self.sizes = Sizes()
+        self.sizes = self.lasting.fork()
         self.calls, self.loops, self.branch = (), (), ()
         self.spent += self.steps
         self.steps = self.watched = 0

@@ -75,7 +75,8 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
 def _decide(value: Symbolic, other: Value, op: str) -> Value:
     """What a parameter is that nobody describes, in arithmetic with `other`."""
     if op == "@" or isinstance(other, Tensor) or value.used_as_tensor:
-        return value.as_tensor() if op == "@" or value.used_as_tensor or not value.size else value.as_float()
+        number = op != "@" and not value.used_as_tensor and (value.size or value.counted)
+        return value.as_float() if number else value.as_tensor()
     if value.size or (isinstance(other, Int) and op in ("//", "%")):
         return value.as_int()
     if isinstance(other, Symbolic):

@@ -79,6 +79,8 @@ def settle_index(index: Value) -> Value:
         case Setting():
             return Unknown("an index that another file sets")
         case Symbolic():
+            if index.size and not index.used_as_tensor and not index.counted:
+                return Unknown(f"`{index.name}`: a number or a list of them")
             return index.as_tensor() if index.used_as_tensor or not index.size else index.as_int()
         case Seq():
             return Seq(tuple(settle_index(i) for i in index.items), index.kind, index.rest)

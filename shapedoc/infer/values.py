@@ -232,6 +232,11 @@ class Symbolic(Opaque):
     def undecided(self) -> bool:
         return not self.size and self._int is None
 
+    @property
+    def counted(self) -> bool:
+        """Whether it has been used as a number."""
+        return self._int is not None
+
     def as_int(self) -> Int:
         if self._int is None:
             origin = f"parameter `{self.name}`"

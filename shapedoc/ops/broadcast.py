@@ -137,10 +137,10 @@ def _left_over(high: Sequence[Axis], low: Sequence[Axis]) -> bool:
 def _meet(
     at: OpContext, x: Axis, y: Axis, tensors: tuple[Tensor, Tensor], places: tuple[int, int], problem: str
 ) -> Axis:
-    if x.dim.const == 1 or y.dim.const == 1:
-        if x.dim.const == y.dim.const:
+    if x.dim.value == 1 or y.dim.value == 1:
+        if x.dim.value == y.dim.value:
             return x.merged(y)
-        return y if x.dim.const == 1 else x
+        return y if x.dim.value == 1 else x
     if x.dim == y.dim:
         return x.merged(y)
     if _may_be_one(x.dim) and _may_be_one(y.dim):

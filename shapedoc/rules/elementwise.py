@@ -184,13 +184,13 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
     elif a.rank > b.rank:
         one, two, a, b = two, one, b, a
     elif a.rank == b.rank:
-        if all(x.dim == ONE or y.dim == ONE or x.same(y) for x, y in zip(a.axes, b.axes, strict=True)):
+        if all(_is_one(x) or _is_one(y) or x.same(y) for x, y in zip(a.axes, b.axes, strict=True)):
             return
         if two.name == "mask" or is_positions(trace, two):
             one, two, a, b = two, one, b, a
     for back in range(-len(a.axes), 0):
         x, y = a.axes[back], b.axes[back]
-        if x.dim == ONE or y.dim == ONE or x.same(y) or _is_said(event, x) or _is_said(event, y):
+        if _is_one(x) or _is_one(y) or x.same(y) or _is_said(event, x) or _is_said(event, y):
             continue
         sameness = event.sizes.compare(x.dim, y.dim)
         if is_layered(event, x, y) and sameness.kind is not Kind.ALWAYS and not sameness.wrong:
@@ -204,6 +204,11 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
         elif home is not None and (len(a.axes) < len(b.axes)):
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
+
+
+def _is_one(axis: Axis) -> bool:
+    """Whether the size of an axis is 1, be it by what numbers come to."""
+    return axis.dim.value == 1
 
 
 def _is_said(event: Event, axis: Axis) -> bool:

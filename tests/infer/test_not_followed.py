@@ -204,3 +204,78 @@ def test_a_batch_that_driver_code_does_not_tell_may_be_one() -> None:
         attend(torch.randn(*read()), torch.zeros(1, 6, 6).bool(), 4)
         """
     assert problems(program) == []
+
+
+def test_a_parameter_of_a_constructor_that_nobody_counts_with_may_be_a_list_of_places() -> None:
+    check(
+        """
+        import torch.nn as nn
+
+        class Chosen(nn.Module):
+            def __init__(self, kept, last):
+                super().__init__()
+                self.kept, self.last, self.table = kept, last, nn.Embedding(last, 3)
+
+            def forward(self, x):
+                B, C, H, W = x.shape
+                x[:, self.kept]  #: ?
+                x[:, self.last]  #: (B, H, W)
+        """,
+        "Chosen",
+    )
+
+
+def test_a_parameter_that_is_counted_with_is_a_number_beside_a_tensor_too() -> None:
+    check(
+        """
+        import torch
+
+        def waves(steps, width):
+            table = torch.zeros(steps, width)
+            rates = torch.exp(-torch.arange(0, width).float() / width)  #: (width,)
+            return table * rates
+        """,
+        "waves",
+    )
+
+
+def test_a_size_that_numbers_make_one_is_stretched() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        class Pooled(nn.Module):
+            def __init__(self, side, channels):
+                super().__init__()
+                self.whole = nn.Conv2d(channels, channels, kernel_size=side // {part})
+
+            def forward(self, x):
+                return x + self.whole(x)
+
+        Pooled(8, 3)(torch.randn(2, 3, 8, 8))
+        """
+    assert problems(program.format(part=1)) == []
+    assert problems(program.format(part=2)) != []
+
+
+def test_the_quotients_of_a_file_s_settings_hold_in_all_that_it_defines() -> None:
+    program = """
+        import torch
+        import torch.nn as nn
+
+        width, heads = 96, 8
+        each = width // heads
+
+        class Merged(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mix = nn.Parameter(torch.empty({sizes}))
+                self.parts = nn.ModuleList([nn.Linear(width, each) for _ in range(heads)])
+
+            def forward(self, x):
+                B, T, _ = x.shape
+                head = x.view(B, T, heads * each)
+                return head @ self.mix
+        """
+    assert problems(program.format(sizes="width, each * heads")) == []
+    assert [kind for _, kind in problems(program.format(sizes="each, width"))] == ["mismatched-product"]
