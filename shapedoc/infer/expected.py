@@ -37,6 +37,7 @@ def walk_aside(m: Machine, node: ir.With) -> None:
     m.spoilt = {e for e in m.spoilt if e < events}
     m.one_sided = {e for e in m.one_sided if e < events}
     m.tentative = {e for e in m.tentative if e < events}
+    m.doubted = [(e, problem) for e, problem in m.doubted if e < events]
     for name, value in state.variables.items():
         if m.frame.variables.get(name) is not value:
             m.frame.variables[name] = Unknown("set where an exception is expected")

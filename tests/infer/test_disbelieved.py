@@ -149,3 +149,22 @@ class Heads(nn.Module):
         return torch.bmm(shares.unsqueeze(1), notes), shares.view(B, self.heads, -1)
 """
     assert {f.code for f in found(HEAD + text, "SD601", "SD701")} == {"SD601", "SD701"}
+
+
+RAISES = """
+import pytest
+
+
+def product(a, b):
+    # a: (n, m), b: (m, p)
+    return a @ b
+
+
+def test_two_numbers() -> None:
+    with pytest.raises(RuntimeError):
+        product(torch.randn(2, 7), torch.randn(6, 3))
+"""
+
+
+def test_what_is_expected_to_fail_leaves_no_doubt_behind() -> None:
+    assert found(HEAD + RAISES) == []
