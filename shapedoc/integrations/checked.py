@@ -10,11 +10,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
-from shapedoc.integrations.reading import foresee, is_numpy_call, read_call
+from shapedoc.integrations.reading import foresee, is_numpy_call, read_ahead, read_call
 from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
 from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
@@ -102,23 +103,26 @@ class Checked:
         return self._typed
 
     def prepare(self) -> None:
-        """Do what does not depend on a call, where its annotations state every argument: compile, and read the file."""
+        """Do what does not depend on a call, where annotations state its arguments: compile, read the file, import."""
         function = self.function
         if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
             return
         try:
             given = {n: p for i, (n, p) in enumerate(self.signature.parameters.items()) if i or n != "self"}
             stated = inspect.get_annotations(function, eval_str=True)
-            if not given or not all(hasattr(something(stated.get(n)), "dim_str") for n in given):
+            typed = {n for n in given if hasattr(something(stated.get(n)), "dim_str")}
+            if not typed:
                 return
-            optional = [n for n in given if not hasattr(stated[n], "dim_str")]
+            optional = [n for n in given if n in typed and not hasattr(stated[n], "dim_str")]
             terms = self.contract.params
             _ = self.typed
             # The wrapper that calls with tensors alone will need, so that it is compiled already.
             self._build(frozenset(terms) - frozenset(optional), len(self.contract.returns), ready=True)
             named = all(isinstance(d, Named) for term in terms.values() for d in term.dims)
-            if named and len(optional) < 2 and all(given[n].default is None for n in optional):
+            if typed == set(given) and named and len(optional) < 2 and all(given[n].default is None for n in optional):
                 self.watch.foreseen = foresee(function, *optional)
+            if not self.watch.foreseen:
+                read_ahead(function)
         except Exception as problem:  # A name that is defined further down: the first call will see.
             if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(problem, NameError):
                 raise
@@ -152,7 +156,7 @@ class Checked:
         try:
             pattern = partial(pattern_of, bound.values(), (self._autocast(),))
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
-            run = partial(self.typed, *args, **kwargs)
+            run = partial(self._run, args, kwargs)
             recorded = entry is not None and self.watch.has_steps
             absent = self._absent(bound) if sizes is not None and self.watch.foreseen else None
             out = self.watch.run(run, pattern, recorded=recorded, absent=absent, read=read)
@@ -177,6 +181,23 @@ class Checked:
         else:
             entry[1] = entry[1] * 2 if self.watch.has_steps else 0
         return out
+
+    def _run(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], around: AbstractContextManager[Any] | None = None
+    ) -> Any:
+        """Call the function as it is checked; `around` is entered for what it does itself, and not for the checks."""
+        __tracebackhide__ = True
+        typed = self.typed
+        if around is None:
+            return typed(*args, **kwargs)
+        if typed is self.function:
+            with around:
+                return typed(*args, **kwargs)
+        _results.around = around
+        try:
+            return typed(*args, **kwargs)
+        finally:
+            _results.around = None
 
     def _absent(self, bound: Mapping[str, Any]) -> frozenset[str] | None:
         """The arguments that are None, where all others are what reading took them for; None where one is not.
@@ -303,11 +324,19 @@ def _is_jaxtyping(annotation: object) -> bool:
 
 
 def _kept(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; what it returns is kept, so that a result which a checker refuses can be told of."""
+    """The function; what it returns is kept, so that a result which a checker refuses can be told of.
+
+    It is called inside of what `Checked._run` was told to put around it.
+    """
 
     @functools.wraps(function)
     def kept(*args: Any, **kwargs: Any) -> Any:
-        out = function(*args, **kwargs)
+        around, _results.around = getattr(_results, "around", None), None
+        if around is None:
+            out = function(*args, **kwargs)
+        else:
+            with around:
+                out = function(*args, **kwargs)
         _results.last = out
         return out
 

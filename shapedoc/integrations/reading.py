@@ -24,7 +24,7 @@ from shapedoc.source import ir
 from shapedoc.source.folded import with_and_without
 from shapedoc.source.suppress import parse_suppressions, skips_file
 
-__all__ = ["foresee", "is_numpy_call", "read_call", "read_functions"]
+__all__ = ["foresee", "is_numpy_call", "read_ahead", "read_call", "read_functions"]
 
 # A longer file would take more than a second, in the middle of a program.
 _MOST_LINES = 4000
@@ -104,6 +104,16 @@ def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], 
         if plan is not None and not any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
             plans[frozenset(absent)] = plan
     return plans
+
+
+def read_ahead(function: FunctionType) -> None:
+    """Read the file of a function whose first call will be recorded, and load what records."""
+    import shapedoc.runtime.recording
+    import shapedoc.runtime.sites  # noqa: F401
+
+    source, _ = definition_of(function)
+    if source is not None and source.text.count("\n") <= _MOST_LINES_AHEAD:
+        _studied(source.path, source.text)
 
 
 @lru_cache(maxsize=64)

@@ -66,7 +66,7 @@ class Watch:
 
     def run(
         self,
-        call: Callable[[], Any],
+        call: Callable[..., Any],
         pattern_of: Callable[[], Pattern],
         *,
         recorded: bool,
@@ -75,9 +75,9 @@ class Watch:
     ) -> Any:
         """Run one call of a signature that has not been verified, or with `recorded` one that is recorded in any case.
 
-        call: the function with its arguments. pattern_of: gives the signature up to its numbers. absent: the arguments
-        that are None, where all others are tensors of a shape and of elements that are stated. read: of code that no
-        recorder sees, what reading it finds.
+        call: the function with its arguments, and perhaps with a context `around` what it does. pattern_of: gives the
+        signature up to its numbers. absent: the arguments that are None, where all others are tensors of a shape and of
+        elements that are stated. read: of code that no recorder sees, what reading it finds.
         """
         __tracebackhide__ = True
         if not self.path or not self.options.record:
@@ -117,7 +117,7 @@ class Watch:
             note(problem, explain(problem, None, lambda path: path == self.path))
             raise
 
-    def _follow(self, call: Callable[[], Any]) -> Any:
+    def _follow(self, call: Callable[..., Any]) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.sites import Sites
 
@@ -125,7 +125,7 @@ class Watch:
         self.again = not sites.is_known()
         return out
 
-    def _as_foreseen(self, call: Callable[[], Any], absent: frozenset[str]) -> Any:
+    def _as_foreseen(self, call: Callable[..., Any], absent: frozenset[str]) -> Any:
         __tracebackhide__ = True
         from shapedoc.runtime.foreseen import AsForeseen
 
@@ -135,7 +135,7 @@ class Watch:
             self.foreseen.pop(absent, None)
         return out
 
-    def _under(self, call: Callable[[], Any], mode: Callable[..., _Mode]) -> tuple[Any, _Mode]:
+    def _under(self, call: Callable[..., Any], mode: Callable[..., _Mode]) -> tuple[Any, _Mode]:
         """Run a call under a mode that follows it; an operation that raises is recorded by itself."""
         __tracebackhide__ = True
         from shapedoc.runtime.eager import as_written
@@ -150,8 +150,8 @@ class Watch:
 
         following = mode(_paths.__contains__, failed)
         try:
-            with as_written(), following:
-                return call(), following
+            with as_written():
+                return call(around=following), following
         except Exception as problem:
             one = next((r for r in found if r.error is problem), None)
             if one is not None:

@@ -318,10 +318,11 @@ class AsForeseen(TorchFunctionMode):
         self.at += 1
         if step.called and step.called != name:
             return False
+        given: list[Any] = []
         try:
-            given = [*_tensors(args)]
+            _gather(args, given)
             if kwargs:
-                given += _tensors(kwargs.values())
+                _gather(kwargs.values(), given)
             more = len(given) - len(step.inputs)
             return (more == 0 or (more > 0 and step.more)) and all(map(self._one, step.inputs, given))
         except Exception:  # A tensor that has no sizes, such as a nested one.
@@ -329,7 +330,11 @@ class AsForeseen(TorchFunctionMode):
 
     def _one(self, wanted: _Input, given: Any) -> bool:
         shape = given.shape
-        if len(shape) != len(wanted.sizes) or kind_of(given) != wanted.kind:
+        dtype = given.dtype
+        kind = _kinds.get(dtype)
+        if kind is None:
+            kind = _kinds[dtype] = kind_of(given)
+        if len(shape) != len(wanted.sizes) or kind != wanted.kind:
             return False
         sizes = self.sizes
         for want, size in zip(wanted.sizes, shape, strict=True):
@@ -347,9 +352,13 @@ class AsForeseen(TorchFunctionMode):
         return all(dim.substitute(known).const == size for dim, size in self.composed)
 
 
-def _tensors(values: Iterable[Any]) -> Iterator[Any]:
+# What the elements of a tensor of this type are.
+_kinds: dict[torch.dtype, str] = {}
+
+
+def _gather(values: Iterable[Any], found: list[Any]) -> None:
     for value in values:
         if isinstance(value, torch.Tensor):
-            yield value
+            found.append(value)
         elif isinstance(value, tuple | list):
-            yield from _tensors(value)
+            _gather(value, found)
