@@ -57,6 +57,8 @@ def find_atoms(text: str) -> list[Atom]:
     while match := _OPEN.search(text, at):
         start = match.start()
         end = _closing(text, start)
+        if end is not None and _holds_chains(text[start + 1 : end - 1]):
+            text = text[:start] + " " * (end - start) + text[end:]
         if end is None:
             at = start + 1
             continue
@@ -139,6 +141,12 @@ def _nested(inner: str) -> tuple[tuple[DimExpr, ...], ...] | None:
             return None
         shapes.append(read[0])
     return tuple(shapes) if 2 <= len(shapes) <= 4 else None
+
+
+def _holds_chains(inner: str) -> bool:
+    """``[B x T x d, B x T]``: shapes of several tensors, and no saying which is which."""
+    parts = split_commas(inner)
+    return len(parts) > 1 and any(len(_split_times(part)) > 2 for part in parts)
 
 
 def _free_standing(text: str, start: int, end: int, *, typed: bool) -> bool:

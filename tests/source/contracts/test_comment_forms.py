@@ -166,6 +166,7 @@ LEFT = [
     "3x3 conv",
     "16x16 patches",
     "224 x 224",
+    "outs [B x C x H x W, B x 2C x H/2 x W/2]",
     # tensors, indices, pairs
     "(h, c)",
     "hidden = (h, c)",
