@@ -25,6 +25,8 @@ def is_shorthand(sizes: Sizes, shape: Shape, stated: Sequence[Dim | None]) -> bo
     if shape.rank is None:
         return False
     axes, said = _led_by_no_one(shape.axes), [None if d is None else sizes.resolve(d) for d in stated]
+    while len(axes) > 1 and len(said) > 1 and _may_be(axes[-1].dim, said[-1]):
+        axes, said = axes[:-1], said[:-1]
     if len(axes) == len(said):
         return all(dim is None or axis.dim == dim for axis, dim in zip(axes, said, strict=True))
     wanted = [Axis(dim) for dim in said if dim is not None]
@@ -32,6 +34,12 @@ def is_shorthand(sizes: Sizes, shape: Shape, stated: Sequence[Dim | None]) -> bo
     if len(wanted) < len(said) or ones[0] != ones[1] or product(axes) != product(wanted):
         return False
     return regroup(sizes, axes, wanted).broken is None
+
+
+def _may_be(dim: Dim, said: Dim | None) -> bool:
+    """Whether the last axis, of rows that were flattened, is left as it is said."""
+    sym = dim.sym
+    return said is None or dim == said or (sym is not None and sym.flexible and not sym.name)
 
 
 def _led_by_no_one(axes: Sequence[Axis]) -> list[Axis]:

@@ -143,8 +143,11 @@ class Statements:
             m.sizes.apart(*(d for d in named if d is not None))
 
     def _said(self, m: Machine, stated: StatedShape) -> list[Dim | None]:
-        """The stated sizes, numbers included."""
-        return [Dim.of(d.value) if isinstance(d, Number) else self._size(m, d, new=False) for d in stated.dims]
+        """The stated sizes, numbers included; a name for what is 1 here is left out."""
+        sizes = [Dim.of(d.value) if isinstance(d, Number) else self._size(m, d, new=False) for d in stated.dims]
+        return [
+            s for s, d in zip(sizes, stated.dims, strict=True) if s is None or s.const != 1 or isinstance(d, Number)
+        ]
 
     def _fill(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], *, parameter: bool) -> None:
         """A tensor of unknown rank has the stated one."""

@@ -394,6 +394,8 @@ class Kernel(nn.Module):
         first = x[:, :1].transpose(0, 1)  # (B, width)  # <- note SD701
         turned = x.transpose(1, 2).flatten(1)  # (B, T, width)  # <- SD701
         single = x.unsqueeze(2)  # (B, T, width)  # <- SD701
-        return taps, flat, first, turned, single
+        rows = self.map(x.view(-1, width))  # (B, T, d_out)  # <- note SD701
+        pooled = self.map(x.mean(1))  # (B, T, d_out)  # <- SD701
+        return taps, flat, first, turned, single, rows, pooled
 """
     assert found(text, "SD701") == expected(text)
