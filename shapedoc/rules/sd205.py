@@ -10,7 +10,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.rules.contractions import names
 from shapedoc.rules.elementwise import Meeting, is_mask, shallowest
-from shapedoc.rules.flow import KEEPS, Graph, graph, shape_at
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.masks import masks
 from shapedoc.rules.outer import Outer, outers
 from shapedoc.rules.rule import Example, Rule
@@ -42,15 +42,21 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _laid_out(trace: Trace, operand: Operand, user: Event) -> Event | None:
-    """The event that gave a mask its axes, where that is in another function than its use."""
+    """The event that gave a mask its axes, where that is in another function than its use.
+
+    Where that is in another file, the event of this one that laid the mask out before it was handed there.
+    """
     g = graph(trace)
-    made = g.producer(operand.value)
-    while made is not None and made.short in _PASSES:
+    made, elsewhere = g.producer(operand.value), False
+    while made is not None and (made.short in _PASSES or (made.span.path and made.short in SHAPING)):
         source = g.main_source(made)
         if source is None:
             break
+        elsewhere = elsewhere or bool(made.span.path)
         made = source
-    if made is None or made.span.path or made.short == "phi":
+        if elsewhere and made.short in SHAPING and not made.span.path:
+            break
+    if made is None or made.span.path or made.short == "phi" or (elsewhere and made.short not in SHAPING):
         return None
     return made if [c.id for c in made.calls] != [c.id for c in user.calls] else None
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
 from tests.rules.expectations import expected, found, full_text
 
 CODES = ("SD205", "SD102", "SD201", "SD501")
@@ -220,3 +224,46 @@ along the axis that the softmax normalises
    = help: put the axis of size 1 where the queries are, and the mask's own along the keys
    = more: shapedoc explain SD205
 """
+
+
+SCORER = """\
+import torch
+from torch import nn
+
+
+class Scorer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, hidden):
+        scores = self.q(x) @ self.k(x).transpose(1, 2)
+        return scores.unsqueeze(1).masked_fill(hidden.unsqueeze(1), -1e9).softmax(-1) @ x.unsqueeze(1)
+"""
+READER = """\
+from torch import nn
+
+from scorer import Scorer
+
+
+class Reader(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.words, self.scorer = nn.Embedding(words, d), Scorer(d)
+
+    def forward(self, words):
+        B, T = words.shape
+        hidden = (words == 0).unsqueeze(%s)
+        return self.scorer(self.words(words), hidden)
+"""
+
+
+@pytest.mark.parametrize(("axis", "lines"), [("2", [13]), ("1", [])])
+def test_a_mask_that_is_used_in_another_file_is_told_where_it_is_laid_out(
+    tmp_path: Path, axis: str, lines: list[int]
+) -> None:
+    (tmp_path / "scorer.py").write_text(SCORER)
+    reader = tmp_path / "reader.py"
+    reader.write_text(READER % axis)
+    findings = analyse(str(reader), reader.read_text(), Settings(roots=(str(tmp_path),))).findings
+    assert [f.span.line for f in findings if f.code == "SD205"] == lines
