@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import SliceValue
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.encoders import index_parts, is_whole
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import is_lowest
@@ -36,7 +38,7 @@ def _before(g: Graph, event: Event) -> Event | None:
     for _ in range(40):
         if made is None or made.short in _SOFTMAX:
             return made
-        if made.short in _ON or made.short == "masked_fill":
+        if made.short in _ON or made.short == "masked_fill" or _is_cut(made):
             made = g.main_source(made)
         elif made.short in ("add", "mul") and event.short in _SOFTMAX:
             masked = [o for o in tensor_operands(made) if not _is_mask(g, made, o)]
@@ -44,6 +46,12 @@ def _before(g: Graph, event: Event) -> Event | None:
         else:
             return None
     return None
+
+
+def _is_cut(event: Event) -> bool:
+    """Whether steps are cut off, as from ``scores[:, :-1]``: what is left are the same rows."""
+    parts = index_parts(event.value("index")) if event.short == "getitem" else None
+    return bool(parts) and all(isinstance(p, SliceValue) for p in parts or ()) and is_whole((parts or ())[-1])
 
 
 def _is_mask(g: Graph, event: Event, operand: Operand) -> bool:

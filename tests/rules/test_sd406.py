@@ -53,6 +53,15 @@ def both(scores, rows, columns):
 """,
 }
 
+WRONG |= {
+    "all steps but the last": """
+def loss(words, target):
+    shares = F.softmax(nn.Linear(8, 11)(words), dim=-1)  # <- SD406
+    shares = shares[:, :-1, :]
+    return nn.CrossEntropyLoss()(shares.reshape(-1, 11), target.view(-1))
+""",
+}
+
 RIGHT = {
     "two ways from the same scores": """
 def masked(scores, mask, dim):
