@@ -97,8 +97,11 @@ def canonical(qualified: str) -> str:
     """The documented spelling of a qualified name; one that is no re-export comes back as it is.
 
     ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``, ``torch.functional.einsum`` is ``torch.einsum``,
-    ``numpy.core.numeric.ones`` is ``numpy.ones``. What follows the name (a method) stays.
+    ``numpy.core.numeric.ones`` is ``numpy.ones``. What follows the name (a method) stays. The functions of
+    ``jax.numpy`` go by NumPy's names: they take and give what those do.
     """
+    if f"{qualified}.".startswith("jax.numpy."):
+        qualified = qualified.removeprefix("jax.")
     while qualified.startswith(_ROOTS) and (better := _nearer(qualified)) != qualified:
         qualified = better
     return qualified

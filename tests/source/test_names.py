@@ -53,6 +53,8 @@ def test_what_an_import_binds(text: str, bound: dict[str, str]) -> None:
         ("torch._tensor.Tensor.view", "torch.Tensor.view"),
         ("torch.nn.functional.softmax", "torch.nn.functional.softmax"),
         ("numpy.core.numeric.ones", "numpy.ones"),
+        ("jax.numpy.matmul", "numpy.matmul"),
+        ("jax.numpyro.sample", "jax.numpyro.sample"),
         ("numpy._core.fromnumeric.sum", "numpy.sum"),
         ("numpy.core.dot", "numpy.dot"),
         ("numpy.core.multiarray.ndarray.sum", "numpy.ndarray.sum"),
