@@ -9,7 +9,7 @@ from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, Seq, Str, Te
 from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EXECUTE, Machine, Signal
-from shapedoc.infer.stacks import brings_nothing
+from shapedoc.infer.stacks import brings_nothing, goes_deeper
 from shapedoc.infer.truth import condition, truth
 from shapedoc.source import ir
 
@@ -24,7 +24,7 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
 
     got = elements(m, m.eval(node.iterable), node)
     items = got.items
-    if len(m.loops) >= _DEEP:
+    if len(m.loops) >= _DEEP and not goes_deeper(items):
         if got.exact and len(items) > 1:
             got = Elements(items, False, Dim.of(len(items)))
         items = items[-1:]

@@ -7,14 +7,14 @@ in, another module of the same make would be fed the same again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Choice, Container, Instance, Symbolic
 
-__all__ = ["brings_nothing"]
+__all__ = ["brings_nothing", "goes_deeper"]
 
 
 def brings_nothing(m: Machine, element: Value, following: Value, before: Mapping[str, Value], mark: int) -> bool:
@@ -29,6 +29,11 @@ def brings_nothing(m: Machine, element: Value, following: Value, before: Mapping
         if earlier is not None and earlier is not value and not _same(m, earlier, value):
             return False
     return True
+
+
+def goes_deeper(elements: Sequence[Value]) -> bool:
+    """Whether a loop goes through modules of which the first is not like the next: none can stand for another."""
+    return len(elements) > 1 and _is_module(elements[0]) and not _stands_for(elements[0], elements[1])
 
 
 def _is_module(element: Value) -> bool:

@@ -160,7 +160,9 @@ class Statements:
         filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
         if parameter:
             m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
+        known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
+        m.surmises.learnt(m.sizes, known + parameter)  # other tensors may have these axes, too
         named = [d for d in (self._size(m, d, new=True) for d in dims if isinstance(d, Named)) if d is not None]
         for axis, dim in zip(shape.prefix, dims, strict=False):
             self._learn(m, axis, dim, parameter=parameter)

@@ -22,7 +22,7 @@ _LINE_MAGIC = re.compile(r"([ \t]*)[%!?/,;]")
 # Magics that IPython takes without their `%`, where what follows makes no Python of them.
 _BARE_MAGIC = re.compile(
     r"([ \t]*)(?:cat|cd|conda|cp|ls|mamba|mkdir|mv|pip|rm|rmdir|uv)[ \t]+"
-    r"(?:\.\.|(?!(?:and|if|in|is|not|or)\b)[\w'\"~])"
+    r"(?:\.\.|--?\w[\w-]*[ \t]+[\w./~'\"]|(?!(?:and|if|in|is|not|or)\b)[\w'\"~])"
 )
 _TIMED = re.compile(r"([ \t]*)%time[ \t](?=[ \t]*[^\s\\])")
 _HELP = re.compile(r"([ \t]*)[^#'\"\r\n]*?[\w*\])]\?{1,2}[ \t]*;?[ \t]*(?:\r\n|\r|\n)?\Z")
@@ -42,7 +42,7 @@ _TOKEN = re.compile(
 def plain_python(source: str, *, timed: bool = True) -> str:
     """The source of a code cell as plain Python; what `%time` times is kept with `timed` only."""
     lines = split_lines(source)
-    start = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    start = next((n for n, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), len(lines))
     if start < len(lines) and (magic := _CELL_MAGIC.match(lines[start])):
         if magic[1] not in _PYTHON_CELLS:
             return "".join(map(_blank, lines))

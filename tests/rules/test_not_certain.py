@@ -30,6 +30,28 @@ class Stack(nn.Module):
 result = Stack(9, 20, 30)(torch.randn(5, 20), torch.randn(9, 5, 30))
 """
 
+A_STACK_DEEP_INSIDE_OTHER_LOOPS = """\
+class Stack(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.GRUCell(d_in, d), nn.GRUCell(d, d)])
+
+    def forward(self, x, states):
+        for i, cell in enumerate(self.cells):
+            x = cell(x, states[i])
+        return x
+
+
+def train(model, batches):
+    for epoch in range(90):
+        for batch in batches:
+            for step in batch.unbind(1):
+                model(step, torch.zeros(2, 5, 30))
+
+
+train(Stack(20, 30), torch.randn(40, 5, 7, 20))
+"""
+
 FIRST_LAYER_IN_A_COMPREHENSION = """\
 class Stack(nn.Module):
     def __init__(self, count, d_in, d):
@@ -173,6 +195,44 @@ class Norm(nn.Module):
 
     def channels_last(self):
         return np.moveaxis(self.norm.weight.detach().numpy(), [0, 1, 2], [-1, -3, -2])
+"""
+
+SEVERAL_PLACES_IN_ONE_PARAMETER = """\
+class Dice(nn.Module):
+    def __init__(self, count, places):
+        super().__init__()
+        self.count, self.places = count, places
+
+    def forward(self, logits, target):
+        B = logits.size(0)
+        logits = F.softmax(logits[:, self.places], dim=1).view(B, len(self.places), -1)
+        target = target.contiguous().view(B, self.count, -1)
+        target = target[:, self.places, :]
+        both = torch.sum(logits * target, 2)
+        return both / (torch.sum(logits, 2) + torch.sum(target, 2))
+"""
+
+A_RANK_BY_WAY_OF_A_COMMENT_ON_WHAT_IS_MADE_OF_IT = """\
+class Encoder(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.d = d
+        self.embed, self.gru = nn.Embedding(words, d), nn.GRU(d, d, bidirectional=True)
+
+    def forward(self, tokens):
+        embedded = self.embed(tokens)  # (length, batch_size)
+        out, hidden = self.gru(embedded)
+        return out[:, :, : self.d] + out[:, :, self.d :], hidden
+
+
+class Model(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, tokens):
+        out, hidden = self.encoder(tokens)
+        return out.permute(1, 0, 2), hidden
 """
 
 A_STEP_OF_ONE = """\
