@@ -13,7 +13,7 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor
 from shapedoc.rules.blame import build_event, layer_of
 from shapedoc.rules.contractions import literal, names
-from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.softmaxes import holds, is_axis, softmaxes
 from shapedoc.rules.weights import uses
 
@@ -30,6 +30,9 @@ _INPUTS = {
     "TransformerDecoder.forward": "tgt",
     "Transformer.forward": "src",
 }
+_PADDINGS = ("src_key_padding_mask", "tgt_key_padding_mask")
+_TURNS = names("transpose t T mT permute swapaxes swapdims")
+_LAYOUT = SHAPING | _TURNS | names("eq ne invert logical_not bool to type dropout phi")
 _CELLS = names("GRUCell.forward LSTMCell.forward RNNCell.forward")
 _BATCH = frozenset(["b", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "batch_sz"])
 _TIME = frozenset(
@@ -109,9 +112,31 @@ def mixed_up(trace: Trace) -> dict[Span, tuple[int, Layout, tuple[Evidence, ...]
     for layout in layouts(trace):
         against = tuple(evidence(trace, layout))
         weight = sum(e.weight for e in against)
+        if _mask_is_turned(trace, layout):
+            continue
         if weight >= 2 and not layout.layer.span.path and weight > best.get(layout.layer.span, (0,))[0]:
             best[layout.layer.span] = (weight, layout, against)
     return best
+
+
+def _mask_is_turned(trace: Trace, layout: Layout) -> bool:
+    """Whether the mask of padding is turned round on its way to a module that takes time first, and the input is not.
+
+    That mask is (batch, time) always: who turns it has tokens that are (time, batch), whatever their axes are called.
+    """
+    g = graph(trace)
+    made = [g.producer(layout.event.value(n)) for n in ("key_padding_mask", *_PADDINGS) if layout.event.operand(n)]
+    source = g.producer(layout.input.value)
+    turned = any(e is not None and any(_turns(b) for b in g.back(e, _is_layout)) for e in made)
+    return turned and not layout.first and (source is None or not any(_turns(b) for b in g.back(source, _is_layout)))
+
+
+def _is_layout(event: Event) -> bool:
+    return event.short in _LAYOUT
+
+
+def _turns(event: Event) -> bool:
+    return event.short in _TURNS
 
 
 def is_mixed_up(trace: Trace, event: Event) -> bool:

@@ -77,6 +77,28 @@ class Reader(nn.Module):
 }
 
 RIGHT = {
+    "a helper's names, which the turned mask contradicts": """
+class Positions(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.table = nn.Embedding(99, d)
+
+    def forward(self, tokens):
+        bsz, seq_len = tokens.shape
+        return self.table(torch.cumsum(tokens != 0, dim=0).view(-1)).view(bsz, seq_len, -1)
+
+
+class Reader(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed, self.positions = nn.Embedding(words, d), Positions(d)
+        self.attention = nn.MultiheadAttention(d, 2)
+
+    def forward(self, tokens, mask):
+        x = self.embed(tokens) + self.positions(tokens)
+        out, _ = self.attention(x, x, x, key_padding_mask=(mask == 0).transpose(0, 1))
+        return out
+""",
     "batch first": """
 class Reader(nn.Module):
     def __init__(self, d, classes):
