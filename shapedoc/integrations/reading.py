@@ -66,7 +66,7 @@ def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding
         return []
     every = [p.node.span for p in source.definitions]
     found = []
-    for finding in _studied(source.path, source.text)[1]:
+    for finding in _found(source.path, source.text):
         around = [span for span in every if span[0] <= finding.span.line <= span[2]]
         if around and max(around) in definitions:
             found.append(finding)
@@ -95,10 +95,12 @@ def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], 
             module, read = source.module, definition
         if not is_straight(read):
             continue
-        trace, found = _studied(source.path, source.text)
+        found = _found(source.path, source.text)
         if optional:
             one = study_one(source.path, source.text, module, place.owner or definition.name)
             trace, found = one.trace, [*found, *one.findings]
+        else:
+            trace = _studied(source.path, source.text)[0]
         plan = foreseen(trace, function.__code__, source, place)
         told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
         if plan is not None and not any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
@@ -113,10 +115,16 @@ def read_ahead(function: FunctionType) -> None:
 
     source, _ = definition_of(function)
     if source is not None and source.text.count("\n") <= _MOST_LINES_AHEAD:
-        _studied(source.path, source.text)
+        _found(source.path, source.text)
 
 
 @lru_cache(maxsize=64)
+def _found(path: str, text: str) -> list[Finding]:
+    return _studied(path, text)[1]
+
+
+# Traces are large, and are asked for only while the functions of a file are decorated.
+@lru_cache(maxsize=8)
 def _studied(path: str, text: str) -> tuple[Trace, list[Finding]]:
     from shapedoc.engine.analysis import study
     from shapedoc.engine.request import Settings

@@ -103,8 +103,7 @@ class Figures:
             value = frame.f_locals.get(name, _MISSING)
             return frame.f_globals.get(name, _MISSING) if value is _MISSING else value
 
-        table = dict(activation.file.assigned.get("", {}))
-        table.update(activation.file.assigned.get(activation.function, {}))
+        table = activation.file.visible(activation.function)
         owner = activation.function.partition(".")[0]
         return self._evaluate(node, _Scope(lookup, table, owner, activation.file, activation), _DEEP)
 

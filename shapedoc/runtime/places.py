@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from types import CodeType
@@ -49,6 +49,7 @@ class SourceFile:
     assigned: dict[str, dict[str, ir.Expr | None]] = field(default_factory=dict)
     attributes: dict[str, dict[str, ir.Expr | None]] = field(default_factory=dict)
     _contracts: ModuleContracts | None = None
+    _visible: dict[str, dict[str, ir.Expr | None]] = field(default_factory=dict)
 
     @property
     def contracts(self) -> ModuleContracts:
@@ -56,6 +57,13 @@ class SourceFile:
         if self._contracts is None:
             self._contracts = ModuleContracts(self.module)
         return self._contracts
+
+    def visible(self, function: str) -> Mapping[str, ir.Expr | None]:
+        """What is assigned to the names that a function sees."""
+        known = self._visible.get(function)
+        if known is None:
+            known = self._visible[function] = {**self.assigned.get("", {}), **self.assigned.get(function, {})}
+        return known
 
     def fill(self) -> None:
         """Index every node."""

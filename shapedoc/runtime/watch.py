@@ -268,13 +268,17 @@ class _Stack(threading.local):
 
 
 class _Patch:
-    """What stands in for two methods of ``nn.Module`` while there is a recorder in any thread."""
+    """What stands in for two methods of ``nn.Module`` while there is a recorder in any thread.
+
+    Not for ``__call__`` itself, which calls the other one at once: to exchange it takes Python a look at every class of
+    modules, since calling is what a class does by a slot.
+    """
 
     def __init__(self) -> None:
         self.stack = _Stack()
         self.lock = threading.Lock()
         self.users = 0
-        self.call = torch.nn.Module.__call__
+        self.call = torch.nn.Module._call_impl
         self.init = torch.nn.Module.__init__
 
     def push(self, recorder: RunRecorder) -> None:
@@ -283,8 +287,8 @@ class _Patch:
         with self.lock:
             self.users += 1
             if self.users == 1:
-                self.call, self.init = torch.nn.Module.__call__, torch.nn.Module.__init__
-                torch.nn.Module.__call__, torch.nn.Module.__init__ = _called, _initialised
+                self.call, self.init = torch.nn.Module._call_impl, torch.nn.Module.__init__
+                torch.nn.Module._call_impl, torch.nn.Module.__init__ = _called, _initialised
 
     def pop(self) -> None:
         """The innermost recorder of this thread ends."""
@@ -292,15 +296,21 @@ class _Patch:
         with self.lock:
             self.users -= 1
             if self.users == 0:
-                torch.nn.Module.__call__, torch.nn.Module.__init__ = self.call, self.init
+                torch.nn.Module._call_impl, torch.nn.Module.__init__ = self.call, self.init
 
 
 _patch = _Patch()
 
 
+_CALLING = torch.nn.Module._wrapped_call_impl.__code__
+
+
 def _called(module: Any, *args: Any, **kwargs: Any) -> Any:
     __tracebackhide__ = True
-    return _through(len(_patch.stack.recorders), sys._getframe(1), module, args, kwargs)
+    frame = sys._getframe(1)
+    if frame.f_code is _CALLING and frame.f_back is not None:
+        frame = frame.f_back
+    return _through(len(_patch.stack.recorders), frame, module, args, kwargs)
 
 
 def _through(level: int, frame: FrameType, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
