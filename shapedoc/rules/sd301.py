@@ -44,7 +44,7 @@ def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
     entering = cell.inputs if cell.inputs is not None else sources(g, cell.event.value("input"))
     fed = [s for s in entering if s.kind in ("input", "made", "unknown")]
     given = [s for s in fed if s.kind != "made" or _is_handed_in(g, s, cell)]
-    return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind == "input")
+    return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind != "unknown")
 
 
 def _is_handed_in(g: Graph, source: Source, cell: Cell) -> bool:
