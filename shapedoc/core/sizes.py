@@ -16,35 +16,20 @@ from shapedoc.core.agreement import agreed, same_run, ways
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, restored
+from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
-from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.shape import Run, Shape
 
 __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
 
 
-class Sizes:
+class Sizes(Ranks):
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = (
-        "_apart",
-        "_either",
-        "_floors",
-        "_links",
-        "_shapes",
-        "_shared",
-        "bindings",
-        "driven",
-        "function",
-        "roles",
-        "runs",
-    )
+    __slots__ = ("_apart", "_either", "_floors", "driven", "function")
 
     def __init__(self) -> None:
-        # What is looked up in bindings, runs and _links is another's too, and copied before it is written.
-        self._shared = False
-        self.bindings: dict[Sym, Dim] = {}
-        self.runs: dict[Run, tuple[Axis | Run, ...]] = {}
-        self.roles: dict[int, dict[str, int]] = {}
+        super().__init__()
         # What is walked is driver code: a size without a number is one that was not followed, and may be 1.
         self.driven = False
         # The function that is walked.
@@ -52,8 +37,6 @@ class Sizes:
         self._apart = Apartness()
         self._either: dict[Sym, tuple[Dim, ...]] = {}
         self._floors: dict[tuple[Dim, Dim], Floor] = {}
-        self._links: dict[Run, frozenset[tuple[Run, int]]] = {}
-        self._shapes: dict[Shape, tuple[int, int, Shape]] = {}
 
     # -- branches
 
@@ -66,11 +49,6 @@ class Sizes:
         other._shapes = {}
         other._shared = self._shared = True
         return other
-
-    def _own(self) -> None:
-        """Make this one's facts its own, before it learns one."""
-        self.bindings, self.runs, self._links = dict(self.bindings), dict(self.runs), dict(self._links)
-        self._shared = False
 
     def join(self, others: Iterable[Sizes]) -> None:
         """Keep, in this one, what all of `others` agree on."""
@@ -92,7 +70,7 @@ class Sizes:
             if o._links is not self._links:
                 links = o._links
                 self._links = {
-                    r: v if links.get(r) is v else v & links.get(r, _NO_LINKS) for r, v in self._links.items()
+                    r: v if links.get(r) is v else v & links.get(r, NO_LINKS) for r, v in self._links.items()
                 }
 
     def lasting(self) -> Sizes:
@@ -139,23 +117,6 @@ class Sizes:
         return Strength.NONE
 
     # -- sizes
-
-    def resolve(self, dim: Dim) -> Dim:
-        """The dim with everything put in that is known of its symbols."""
-        bindings = self.bindings
-        sym = dim.sym
-        if sym is not None:
-            return dim.substitute(bindings) if sym in bindings else dim
-        if bindings and dim.const is None:
-            for monomial, _ in dim.terms:
-                for sym in monomial:
-                    if sym in bindings:
-                        return dim.substitute(bindings)
-        return dim
-
-    def fresh(self, name: str = "", *, owner: str = "", origin: str = "", line: int = 0) -> Dim:
-        """An unknown size."""
-        return Dim.of(Sym(name, flexible=True, owner=owner, origin=origin, line=line))
 
     def either(self, *dims: Dim) -> Dim:
         """The unknown size that is one of these, by the way that a program took."""
@@ -338,111 +299,7 @@ class Sizes:
                     return floor.text
         return str(whole)
 
-    # -- shapes and ranks
-
-    def shape(self, shape: Shape) -> Shape:
-        """The shape with everything put in that is known of its runs and sizes."""
-        # Both only grow between joins, so that their lengths say whether anything has been learnt since.
-        bound, expanded = len(self.bindings), len(self.runs)
-        if not bound and not expanded:
-            return shape
-        known = self._shapes.get(shape)
-        if known is not None and known[0] == bound and known[1] == expanded:
-            return known[2]
-        items: list[Axis | Run] = []
-        changed = False
-        for item in shape.items:
-            if isinstance(item, Run):
-                got = self._expand(item)
-                changed = changed or got != [item]
-                items.extend(got)
-            else:
-                dim = self.resolve(item.dim)
-                if dim is not item.dim:
-                    changed = True
-                    item = item.sized(dim)
-                items.append(item)
-        result = Shape(tuple(items)) if changed else shape
-        self._shapes[shape] = (bound, expanded, result)
-        return result
-
-    def _expand(self, run: Run) -> list[Axis | Run]:
-        if run not in self.runs:
-            return [run]
-        out: list[Axis | Run] = []
-        for item in self.runs[run]:
-            if isinstance(item, Run):
-                out.extend(self._expand(item))
-            else:
-                out.append(item.sized(self.resolve(item.dim)))
-        return out
-
-    def bind_run(self, run: Run, items: tuple[Axis | Run, ...]) -> None:
-        """Learn what axes a run stands for; they have the roles that the run was seen in."""
-        if self._shared:
-            self._own()
-        self.runs[run] = items
-        for role, line in self.roles.get(run.uid, {}).items():
-            for item in items:
-                self.mark(item, role, line)
-        inner = next((i for i in items if isinstance(i, Run)), None)
-        if inner is None:
-            self._tell_rank(run, len(items))
-        else:
-            self.relate_ranks(run, inner, len(items) - 1)
-
-    def relate_ranks(self, run: Run, other: Run, more: int) -> None:
-        """Remember that `run` stands for as many axes as `other` and `more` besides."""
-        if run is other:
-            return
-        if self._shared:
-            self._own()
-        self._links[run] = self._links.get(run, frozenset()) | {(other, more)}
-        self._links[other] = self._links.get(other, frozenset()) | {(run, -more)}
-        for one in (run, other):
-            rank = self._rank(one)
-            if rank is not None:
-                self._tell_rank(one, rank)
-
-    def _rank(self, run: Run) -> int | None:
-        """How many axes a run stands for, if it is known."""
-        items = self._expand(run)
-        return None if any(isinstance(i, Run) for i in items) else len(items)
-
-    def _tell_rank(self, run: Run, rank: int) -> None:
-        """Pass on how many axes a run stands for to all whose number depends on it."""
-        told, waiting = {run}, [(run, rank)]
-        while waiting:
-            one, rank = waiting.pop()
-            for other, more in sorted(self._links.get(one, ()), key=lambda link: link[0].uid):
-                if other in told or rank - more < 0:
-                    continue
-                told.add(other)
-                if other not in self.runs:
-                    self.bind_run(other, tuple(Axis(self.fresh()) for _ in range(rank - more)))
-                waiting.append((other, rank - more))
-
-    # -- roles
-
-    def mark(self, axis: Axis | Run, role: str, line: int) -> None:
-        """Remember that an axis (or each of a run) was used in a role: batch, time, position, row, feature, head;
-        stated, where a comment alone says its size.
-        """
-        for i in axis.ids if isinstance(axis, Axis) else (axis.uid,):
-            self.roles.setdefault(i, {}).setdefault(role, line)
-
-    def role(self, axis: Axis, role: str) -> int | None:
-        """The line that gave an axis this role, or None."""
-        for i in axis.ids:
-            line = self.roles.get(i, {}).get(role)
-            if line is not None:
-                return line
-        return None
-
     def show_shape(self, shape: Shape) -> str:
         """The shape in the author's spelling."""
         parts = [str(i) if isinstance(i, Run) else self.show(i.dim) for i in self.shape(shape).items]
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-_NO_LINKS: frozenset[tuple[Run, int]] = frozenset()
