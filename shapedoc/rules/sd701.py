@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Stated, Trace
 from shapedoc.core.value import Tensor
@@ -103,9 +104,11 @@ def _only_as_called(trace: Trace, stated: Stated) -> bool:
 
 def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
     """A product that takes other numbers of axes than those that are stated of its operands."""
+    documented = [s for s in trace.stated if s.form == "docstring" and s.rank_differs and s.function]
+    wrong = {s.function for s in documented if s.verdict.kind is Kind.NEVER}
     for event, problem in problems(trace, "stated-rank"):
-        if event.short not in _USES or event.span in seen or event.span.path:
-            continue
+        if event.short not in _USES or event.span in seen or event.span.path or event.function in wrong:
+            continue  # where a caller gives something else than is stated, that is told of already
         seen.add(event.span)
         operands = [o for name in problem.operands if (o := operand_of(trace, event, name)) is not None]
         shapes = [shape_text(event, o.shape) for o in operands]

@@ -193,6 +193,13 @@ def step(x):
     last = x[:, -1:]  # (n, 1, d)
     return last.squeeze(1)  # (n, d)
 """,
+    "a reduction whose kept axis is left out, of which nothing else is known": """
+class Norm(nn.Module):
+    def forward(self, x):
+        spread = x.var(dim=-1, keepdim=True)  # (B, T)
+        normed = (x - x.mean(dim=-1, keepdim=True)) / spread.sqrt()  # (B, T, D)
+        return normed
+""",
     "a name that the docstring and the code use of two sizes": """
 class Attend(nn.Module):
     def weights(self, query, key, cache=None):
@@ -254,6 +261,31 @@ def attend(q, k):
 """,
 }
 
+CALLED = """
+class Step(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+
+    def forward(self, word, context):
+        '''
+        word: (N, length)  # <- SD701
+        context: (N, d)
+        '''
+        return torch.cat([self.embed(word), context], dim=1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.step = Step(vocab, d)
+
+    def forward(self, words, memory):
+        N, T, d = memory.shape
+        N, length = words.shape
+        return self.step(words[:, 0], memory[:, 0])
+"""
+
 LOOSE = {
     "an axis of size 1 that another comment alone has": """
 class Read(nn.Module):
@@ -279,13 +311,6 @@ def scale(x, words):
     spread = x.var(dim=-1, keepdim=True)  # (B, T)
     return x / spread, mask
 """,
-    "a reduction whose kept axis is left out, of which nothing else is known": """
-class Norm(nn.Module):
-    def forward(self, x):
-        spread = x.var(dim=-1, keepdim=True)  # (B, T)
-        normed = (x - x.mean(dim=-1, keepdim=True)) / spread.sqrt()  # (B, T, D)
-        return normed
-""",
 }
 
 
@@ -299,6 +324,10 @@ def test_what_is_wrong_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_silent(name: str) -> None:
     assert found(HEAD + RIGHT[name], "SD701", "SD702") == []
+
+
+def test_what_a_caller_contradicts_is_told_once() -> None:
+    assert found(HEAD + CALLED, "SD701") == expected(HEAD + CALLED)
 
 
 @pytest.mark.parametrize("name", LOOSE)
