@@ -191,6 +191,10 @@ class Statements:
         parameter: bool,
     ) -> None:
         """The rank agrees: learn what the names stand for, and see whether they still stand for the same."""
+        misplaced = self._one_elsewhere(m, value, shape, dims)
+        if misplaced is not None and stated.form not in ("docstring", "suffix"):
+            self._disagree(m, value, stated, name, misplaced, rank=False, permuted=True)
+            return
         for axis, dim in zip(shape.axes, dims, strict=True):
             if isinstance(dim, Rest):
                 continue
@@ -217,6 +221,18 @@ class Statements:
             if verdict.wrong:
                 self._disagree(m, value, stated, name, verdict, rank=False, permuted=permuted)
                 return
+
+    @staticmethod
+    def _one_elsewhere(m: Machine, value: Tensor, shape: Shape, dims: Sequence[DimExpr]) -> Sameness | None:
+        """An axis that is stated to be 1 where another one is, of which a size is stated that has a name."""
+        said = [i for i, d in enumerate(dims) if isinstance(d, Number) and d.value == 1]
+        have = [i for i, a in enumerate(shape.axes) if m.sizes.resolve(a.dim).const == 1 and a.visible]
+        if m.driver or value.event < 0 or len(said) != 1 or len(have) != 1 or said == have:
+            return None
+        size = m.sizes.resolve(shape.axes[said[0]].dim)
+        if not size.syms or not all(s.name for s in size.syms) or not isinstance(dims[have[0]], Named):
+            return None
+        return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{m.sizes.show(size)} == 1")
 
     def _is_elsewhere(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], dim: DimExpr, known: Dim) -> bool:
         """Whether the size that is stated of one axis is that of another one, of which it is not stated."""

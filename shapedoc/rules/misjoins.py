@@ -19,6 +19,7 @@ from shapedoc.core.value import Int, Opaque, Seq, Tensor, Value
 from shapedoc.rules.contractions import literal
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.joins import join_of
+from shapedoc.rules.rows import step_as_rows
 from shapedoc.rules.wording import label, severity_of, text_of
 
 __all__ = ["Misjoin", "misjoins"]
@@ -157,13 +158,13 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
     if not isinstance(value, Seq) or not isinstance(value.rest, Tensor) or value.items or event.sizes is None:
         return None
     shape = event.sizes.shape(value.rest.shape)
-    if shape.rank is None or shape.rank < 3 or number is None or not -shape.rank <= number < shape.rank:
+    if shape.rank is None or shape.rank < 2 or number is None or not -shape.rank <= number < shape.rank:
         return None
     place = number % shape.rank
     ones = [i for i, a in enumerate(shape.axes) if a.dim == ONE]
-    if ones != [1] or place != 0 or shape.rank == 2:
-        return None  # a first axis of size 1 is a batch of one
     made = g.producer(value.rest)
+    if ones != [1] or place != 0 or (shape.rank == 2 and (made is None or made.short != "unsqueeze")):
+        return None  # a first axis of size 1 is a batch of one
     if made is None or not _recurs(g, made):
         return None
     size = event.sizes.show(shape.axes[place].dim)
@@ -189,32 +190,22 @@ def _recurs(g: Graph, made: Event) -> bool:
     return False
 
 
-# -- a step that is put behind the steps it was made of
+# -- a step that is put behind others as further rows
 
 
 def _grown(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
-    """``tokens = cat((tokens, following), 0)`` in a loop: one step for every row, joined as further rows."""
-    join, value = join_of(event), event.value("tensors")
-    if join is None or not event.loops or not isinstance(value, Seq) or len(value.items) != 2:
+    """``tokens = cat((tokens, following), 0)``: one step for every row, joined as further rows."""
+    join = join_of(event)
+    found = step_as_rows(g, event, join) if join is not None else None
+    if found is None or join is None:
         return None
-    before, step = join.shapes
-    made = g.producer(_tensor(value.items[0]))
-    again = made is not None and any(
-        e.span == event.span for e in (made, *(g.inputs(made) if made.short == "phi" else ()))
-    )
-    rows = before.axes[join.back]
-    ones = [k for k, axis in enumerate(step.axes) if axis.dim == ONE and k != join.back + len(step.items)]
-    if not again or not ones or rows.dim == ONE or not rows.same(step.axes[join.back]):
-        return None
-    place = join.back + len(step.items)
     return Misjoin(
         event,
         join.span,
-        place,
-        f"`{event.short}` joins a step along axis {place}, where axis {ones[-1]} holds it",
-        "the step has as many rows as what it is joined to, and was made of it: there are twice as many rows in every "
-        "round",
-        f"dim={ones[-1]}",
+        found.place,
+        f"`{event.short}` joins a step along axis {found.place}, where axis {found.step} holds it",
+        found.why,
+        f"dim={found.step}",
     )
 
 

@@ -182,9 +182,46 @@ class Merge(nn.Module):
         theirs = self.other(mine, memory)
         return torch.sigmoid(self.gate(torch.cat([mine, theirs], 0)))  # <- SD104
 """,
+    "a start for every sequence, joined as more sequences": """
+def started(frames, memory):
+    batch_size, length, width = memory.shape
+    start = memory.new_zeros(batch_size, width).unsqueeze(1)
+    frames = frames.view(batch_size, frames.size(1), width)
+    return torch.cat((start, frames), dim=0)  # <- SD104
+""",
+    "a step whose features were the last along the steps": """
+def write(model, tokens, count, vocab):
+    for _ in range(count):
+        logits = model(tokens).view(tokens.size(0), -1, vocab)
+        following = torch.multinomial(logits[:, -1, :].softmax(-1), num_samples=1)
+        tokens = torch.cat((tokens, following), dim=0)  # <- SD104
+    return tokens
+""",
+    "steps that are each given an axis, joined along the rows": """
+def unroll(cell, state, count):
+    batch_size, width = state.shape
+    found = []
+    for _ in range(count):
+        state = cell(state)
+        found.append(state.argmax(1).view(-1))
+    return torch.cat([each.unsqueeze(1) for each in found], 0)  # <- SD104
+""",
 }
 
 RIGHT = {
+    "two batches of steps": """
+def both(real, made):
+    B, T, d = real.shape
+    return torch.cat((real[:, 0].unsqueeze(1), made[:, 0].unsqueeze(1)), dim=0)
+""",
+    "tokens whose first axis is the time": """
+def write(model, tokens, count):
+    for _ in range(count):
+        logits = torch.log(model(tokens))
+        following = logits[-1].softmax(-1).argmax(-1).view(1, 1)
+        tokens = torch.cat((tokens, following), dim=0)
+    return tokens
+""",
     "a step for every row, behind the steps": """
 class Writer(nn.Module):
     def __init__(self, vocab, dim):

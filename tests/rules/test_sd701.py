@@ -121,9 +121,35 @@ class Heads(nn.Module):
         q = self.q(x).view(B, T, self.heads, self.size).transpose(1, 2)
         return self.product(q, q, q)
 """,
+    "a step of layout that is not there": """
+def pooled(x):
+    batch, channels, height, width = x.shape
+    y = F.adaptive_avg_pool2d(x, 1)
+    y = y.relu()  # Squeeze to (batch, channels, 1)  # <- SD701
+    return y
+""",
+    "an axis of size 1 that is said to be another one": """
+def asked(query):
+    batch, width = query.shape
+    step = query.unsqueeze(0)  # (batch, 1, width)  # <- SD701
+    return step
+""",
 }
 
 RIGHT = {
+    "an axis of size 1 where it is said to be": """
+def asked(query):
+    batch, width = query.shape
+    step = query.unsqueeze(1)  # (batch, 1, width)
+    return step
+""",
+    "a step of layout that a later line takes": """
+def pooled(x):
+    # Squeeze to (batch, channels)
+    batch, channels, height, width = x.shape
+    y = F.adaptive_avg_pool2d(x, 1)
+    return y.flatten(1)
+""",
     "a comment that names the source and means what is made of it": """
 def split(x, w, heads):
     B, T, D = x.shape

@@ -83,7 +83,7 @@ def read_comment(text: str, locate: Locate, *, trailing: bool, numbers: bool = F
     atoms = find_atoms(clean)
     if not atoms:
         return _bare_list(clean, locate) if trailing else []
-    return _read(clean, atoms, locate, numbers=numbers)
+    return _read(clean, atoms, locate, numbers=numbers, trailing=trailing)
 
 
 def read_prose(text: str, locate: Locate) -> list[StatedShape]:
@@ -100,9 +100,11 @@ def read_prose(text: str, locate: Locate) -> list[StatedShape]:
     return [replace(s, form="docstring", sure=s.sure or certain) for _, shapes in stating for s in shapes]
 
 
-def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool) -> list[StatedShape]:
+def _read(clean: str, atoms: list[Atom], locate: Locate, *, numbers: bool, trailing: bool) -> list[StatedShape]:
     shapes: list[StatedShape] = []
     for group in _groups(clean, atoms):
+        if trailing and group.prefix.step:
+            group.prefix = Prefix((), Context.NAMED, True)  # code stands before it: the step is done there
         shapes.extend(_states(group, clean, locate, numbers=numbers))
     return shapes
 

@@ -44,10 +44,19 @@ _STEP = re.compile(
     r"ensure|make|turn|store|project|split|merge|to be|gather|repeat)\b)"
 )
 
+# Nothing but such a step.
+_DONE = re.compile(
+    r"(?i:(?:(?:re|un)?(?:shape|squeeze|arrange|order)d?|transposed?|permuted?|flatten(?:ed)?|expand(?:ed)?|swap(?:ped)?)"
+    r"(?:\s+(?:it|them|back|again))*\s+(?:in)?to)"
+)
+
 
 @dataclass(slots=True)
 class Prefix:
-    """names: of what (none: of what the place says). structured: nothing but the form itself before the list."""
+    """names: of what (none: of what the place says). structured: nothing but the form itself before the list.
+
+    step: nothing but a step of layout that leads to the shape, ``reshape to``, ``squeezed back to``.
+    """
 
     names: tuple[str, ...]
     context: Context
@@ -55,6 +64,7 @@ class Prefix:
     arrow: bool = False
     where: Where = "after"
     separator: str = ""
+    step: bool = False
 
 
 def read_prefix(text: str) -> Prefix | None:
@@ -73,6 +83,7 @@ def read_prefix(text: str) -> Prefix | None:
         lead = stripped[: arrow.start()].strip(" .-:")
         return Prefix((), Context.BARE, not lead or len(lead.split()) == 1, arrow=True)
     prefix = _named(stripped)
+    prefix.step = _DONE.fullmatch(stripped) is not None
     if _DOUBTFUL.search(stripped):
         prefix.structured = False
     if prefix.names and _STEP.search(stripped):
