@@ -219,7 +219,8 @@ def _from_modules(trace: Trace, layout: Layout) -> Iterator[Evidence]:
         if layout.explicit and not other.explicit:
             continue  # The one that was built with the default is the one to doubt.
         if _alike(other.time, layout.batch) and _alike(other.batch, layout.time):
-            weight = 2 if other.explicit and not layout.explicit else 1
+            doubted = not layout.first and (not layout.explicit or _is_fed(trace, layout, other))
+            weight = 2 if other.explicit and doubted else 1
             yield Evidence(other.event, f"takes the same axes the other way round, batch_first={other.first}", weight)
             return
     for event in trace.events[start:stop]:
@@ -228,6 +229,12 @@ def _from_modules(trace: Trace, layout: Layout) -> Iterator[Evidence]:
         if shape is not None and shape.rank == 2 and _alike(shape.axes[0], layout.time):
             yield Evidence(event, "takes that axis for the batch", 2)
             return
+
+
+def _is_fed(trace: Trace, one: Layout, other: Layout) -> bool:
+    """Whether what one module made goes into the other."""
+    early, late = sorted((one.event, other.event), key=lambda e: e.index)
+    return any(e is early for e in graph(trace).back(late, lambda e: e.function == late.function))
 
 
 def _alike(one: Axis, other: Axis) -> bool:

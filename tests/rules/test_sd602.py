@@ -74,6 +74,19 @@ class Reader(nn.Module):
         weights = torch.softmax(self.score(states).squeeze(2), dim=1)
         return (weights.unsqueeze(2) * states).sum(1)
 """,
+    "two modules in a row, one for each layout": """
+class Twice(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.first = nn.GRU(d, d, batch_first=True)
+        self.second = nn.GRU(d, d, batch_first=False)  # <- SD602
+
+    def forward(self, x):
+        rows, columns, d = x.shape
+        below, _ = self.first(x)
+        above, _ = self.second(below + x)
+        return above
+""",
 }
 
 RIGHT = {
@@ -98,6 +111,19 @@ class Reader(nn.Module):
         x = self.embed(tokens) + self.positions(tokens)
         out, _ = self.attention(x, x, x, key_padding_mask=(mask == 0).transpose(0, 1))
         return out
+""",
+    "two modules in a row, one for each layout, with a transpose between": """
+class Twice(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.first = nn.GRU(d, d, batch_first=True)
+        self.second = nn.GRU(d, d, batch_first=False)
+
+    def forward(self, x):
+        rows, columns, d = x.shape
+        below, _ = self.first(x)
+        above, _ = self.second((below + x).transpose(0, 1))
+        return above
 """,
     "batch first": """
 class Reader(nn.Module):

@@ -29,7 +29,7 @@ _FIELD = re.compile(
 _ITEM = re.compile(
     r"(?:[-*+•]\s+)?(?!`\w+\[)"
     r"(?P<names>[`*]{0,2}[A-Za-z_]\w*[`*]{0,2}(?:\s*(?:,|/|and|&)\s*[`*]{0,2}[A-Za-z_]\w*[`*]{0,2})*)"
-    r"\s*(?::|=|(?=[\[(])|--?\s)\s*(?P<text>.*)"
+    r"\s*(?::|=|(?=[\[(])|-{1,3}\s)\s*(?P<text>.*)"
 )
 # A list of tensors, or a dict: the shape is of what is in it.
 _SEVERAL = re.compile(r"(?i:\b(?:list|lists|dict|dicts|dictionary|tuple|tuples|sequence of|each|iterable)\b)")
