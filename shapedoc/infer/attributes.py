@@ -138,6 +138,8 @@ def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
             return attribute_of_choice(m, value, name, node)
         case DictValue(items=items) if name in items and not hasattr(dict, name):
             return items[name]  # the fields of `torch.finfo`
+        case Seq(names=names) if name in names and len(names) == len(value.items):
+            return value.items[names.index(name)]
         case DictValue() | Seq() | SizeOf() | Str() | Bound() | BoundMethod() | Function() | Dtype():
             return Bound(value, name)
         case Unknown():

@@ -271,7 +271,8 @@ class Recorder:
                 return replace_tensor(value)
             return value
         if isinstance(value, Seq):
-            return Seq(tuple(self._own(v, args, keywords) for v in value.items), value.kind, value.rest, value.length)
+            items = tuple(self._own(v, args, keywords) for v in value.items)
+            return Seq(items, value.kind, value.rest, value.length, value.names)
         return value
 
     def phi(self, node: ir.Stmt | ir.Expr | None, values: Sequence[Tensor], shape: Shape) -> Tensor:
