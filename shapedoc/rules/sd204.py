@@ -48,7 +48,7 @@ def _of_unknown_rank(trace: Trace, event: Event) -> Iterator[Finding]:
             continue
         if axis >= 1:
             yield _found(trace, event, reduction, low, high, "error")
-        elif axis == -1 and _keeps_elsewhere(g, high):
+        elif axis == -1 and (_keeps_elsewhere(g, high) or _keeps_beside(trace, reduction, source[0])):
             yield _found(trace, event, reduction, low, high, "warning")
 
 
@@ -69,6 +69,26 @@ def _keeps_elsewhere(g: Graph, operand: Operand) -> bool:
         e.short in REDUCTIONS and keeps_axis(e) and literal(e.value("dim")) == -1
         for e in g.back(made, lambda e: e.short in through)
     )
+
+
+def _keeps_beside(trace: Trace, reduction: Event, source: Operand) -> bool:
+    """Whether another reduction of the same tensor over the last axis keeps it: ``x.mean(-1)``, ``x.std(-1, True)``."""
+    g = graph(trace)
+    made = g.producer(source.value)
+    near = g.users[made.index] if made is not None else _round(trace, reduction)
+    return any(
+        e.short in REDUCTIONS
+        and e.function == reduction.function
+        and keeps_axis(e)
+        and literal(e.value("dim")) == -1
+        and any(_same(g, o, source) for o in tensor_operands(e)[:1])
+        for e in near
+    )
+
+
+def _round(trace: Trace, event: Event) -> list[Event]:
+    """The events about one."""
+    return trace.events[max(0, event.index - 20) : event.index + 20]
 
 
 def _found(trace: Trace, event: Event, reduction: Event, low: Operand, high: Operand, severity: Severity) -> Finding:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
+from shapedoc.rules.flow import graph
 
 __all__ = ["is_consequence", "twins"]
 
@@ -26,9 +27,16 @@ def twins(trace: Trace, event: Event) -> list[Event]:
 def is_consequence(trace: Trace, event: Event) -> bool:
     """Whether some walk has the operation use what came of operands that did not fit.
 
-    A later round of a loop does, where the fault of this one goes into it: that says nothing of this one.
+    A later round of a loop does, where the fault of this one goes into it, and so does a layer that is fed by another
+    of its kind: that says nothing of this one.
     """
     first: dict[tuple[Span, ...], Event] = {}
     for other in _places(trace).get((event.op, event.span), ()):
         first.setdefault(tuple(call.span for call in other.calls), other)
-    return event.spoilt or any(e.spoilt for e in first.values())
+    return event.spoilt or any(e.spoilt and _has_another_cause(trace, e) for e in first.values())
+
+
+def _has_another_cause(trace: Trace, event: Event) -> bool:
+    """Whether something else than an earlier walk over the same operation did not fit before it."""
+    behind = graph(trace).back(event, lambda e: e.spoilt or e is event)
+    return any(e.problems and not e.spoilt and e.span != event.span for e in behind)

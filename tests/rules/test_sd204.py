@@ -43,6 +43,44 @@ def softmax(z):
     e = np.exp(z)
     return e / e.sum(axis=1)  # <- SD204
 """,
+    "of a rank that is not known, beside one that keeps its axis": """
+class Norm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        mean = x.mean(-1)  # <- SD204
+        deviation = x.std(-1, keepdim=True)
+        return self.gain * (x - mean) / (deviation + 1e-6)
+""",
+    "in a layer that is fed by another of its kind": """
+class Norm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        mean = x.mean(-1)  # <- SD204
+        return self.gain * (x - mean) / (x.std(-1, keepdim=True) + 1e-6)
+
+
+class Twice(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.before, self.after = Norm(width), Norm(width)
+        self.mix = nn.Linear(width, width)
+
+    def forward(self, x):
+        B, T, width = x.shape
+        return self.after(x + self.mix(self.before(x)))
+""",
+    "the field of what a maximum gives": """
+def centred(scores):
+    B, T = scores.shape
+    top = scores.max(dim=-1).values  # <- SD204
+    return scores - top
+""",
 }
 
 RIGHT = {

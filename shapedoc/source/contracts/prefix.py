@@ -19,7 +19,7 @@ _IS = r"(?:==?|:|\bis\b|\bare\b|\bof\b|\bwill be\b|\bshould be\b|\bbecomes\b|\bn
 _ARROW = re.compile(r"(?:-+[\w ]*-*>|=+>|→|⇒)\s*$")
 _EMPTY = re.compile(r"(?:Tensors?|tensors?|FloatTensor|LongTensor)?\s*[:=]?\s*$")
 _PRINTED = re.compile(r"(?:torch\.)?Size\(\s*$")
-_EQUAL = re.compile(rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:|-{2,3})\s*(?:of\s+)?(?P<type>[\w.]*Tensor\s*|ndarray\s*)?$")
+_EQUAL = re.compile(rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:|-{2, 3})\s*(?:of\s+)?(?P<type>[\w.]*Tensor\s*|ndarray\s*)?$")
 _SHAPE_OF = re.compile(rf"{_SHAPE}\s+(?:of|for)\s+(?:the\s+|each\s+)?(?P<names>{_NAMES})\s*{_IS}?\s*$")
 _DOT_SHAPE = re.compile(rf"(?P<names>{_NAME}?\w)\.(?:shape|size\(\)|size)\s*(?:==?|:|is|->|\s)\s*$")
 _SHAPED = re.compile(
