@@ -157,16 +157,16 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
     value, number = event.value("tensors"), literal(event.value("dim") or Int(ONE - ONE))
     if not isinstance(value, Seq) or not isinstance(value.rest, Tensor) or value.items or event.sizes is None:
         return None
-    shape = event.sizes.shape(value.rest.shape)
-    if shape.rank is None or shape.rank < 2 or number is None or not -shape.rank <= number < shape.rank:
+    shape, made = event.sizes.shape(value.rest.shape), g.producer(value.rest)
+    if number is None or made is None or not _recurs(g, made):
         return None
-    place = number % shape.rank
-    ones = [i for i, a in enumerate(shape.axes) if a.dim == ONE]
-    made = g.producer(value.rest)
-    if ones != [1] or place != 0 or (shape.rank == 2 and (made is None or made.short != "unsqueeze")):
+    if shape.rank is None or shape.rank == 2:
+        axes, place = shape.prefix, number if _is_given_an_axis(g, made) else -1
+    else:
+        axes, place = shape.axes, number % shape.rank if -shape.rank <= number < shape.rank else -1
+    ones = [i for i, a in enumerate(axes) if a.dim == ONE]
+    if ones != [1] or place != 0:
         return None  # a first axis of size 1 is a batch of one
-    if made is None or not _recurs(g, made):
-        return None
     size = event.sizes.show(shape.axes[place].dim)
     return Misjoin(
         event,
@@ -177,6 +177,12 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
         f"dim={ones[0]}",
         label(made.span if made.span.line else None, "one step") if made.short != "phi" else (),
     )
+
+
+def _is_given_an_axis(g: Graph, made: Event) -> bool:
+    """Whether every step is given an axis where it is put into the list."""
+    each = g.inputs(made) if made.short == "phi" else [made]
+    return bool(each) and all(e.short == "unsqueeze" for e in each)
 
 
 def _recurs(g: Graph, made: Event) -> bool:
