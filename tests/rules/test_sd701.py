@@ -134,9 +134,30 @@ def asked(query):
     step = query.unsqueeze(0)  # (batch, 1, width)  # <- SD701
     return step
 """,
+    "above what is returned as it is": """
+def weights(scores, values):
+    batch, time, width = values.shape
+    found = scores(values).view(batch, time, 1)
+
+    # (batch, time)  # <- SD701
+    return found
+""",
+    "fewer axes than are known of a rank that is not": """
+def scored(query, memory):
+    batch, time, width = memory.shape
+    found = torch.tanh(query + memory)
+    return found.unsqueeze(-1)  # (batch, time)  # <- SD701
+""",
 }
 
 RIGHT = {
+    "above what is returned, beside what came before": """
+def weights(scores, values):
+    batch, time, width = values.shape
+    found = scores(values).view(batch, time, 1)
+    # (batch, time)
+    return found.squeeze(-1)
+""",
     "an axis of size 1 where it is said to be": """
 def asked(query):
     batch, width = query.shape

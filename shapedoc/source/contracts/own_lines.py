@@ -12,7 +12,20 @@ from shapedoc.source.contracts.binding import GENERIC_IN, Binder
 from shapedoc.source.contracts.layout import Slot, target_names
 from shapedoc.source.contracts.places import is_no_tensor, is_reshaped
 from shapedoc.source.contracts.stated import Bound, StatedShape
-from shapedoc.source.ir import Assign, ClassDef, Comment, Const, ExprStmt, For, FunctionDef, If, Stmt, With
+from shapedoc.source.ir import (
+    Assign,
+    ClassDef,
+    Comment,
+    Const,
+    ExprStmt,
+    For,
+    FunctionDef,
+    If,
+    Name,
+    Return,
+    Stmt,
+    With,
+)
 
 __all__ = ["OwnLines"]
 
@@ -34,6 +47,11 @@ def _opens(anchor: Slot, shapes: list[StatedShape]) -> bool:
     """Whether a comment at the beginning of a function is a list of its parameters."""
     params = {p.name for p in anchor.function.params} if anchor.function is not None else set()
     return len({s.name for s in shapes}) > 1 and all(s.name in params for s in shapes)
+
+
+def _returns_a_name(stmt: Stmt) -> bool:
+    """Whether a statement only returns a variable, so that nothing is made in it."""
+    return isinstance(stmt, Return) and isinstance(stmt.value, Name)
 
 
 class OwnLines:
@@ -150,6 +168,9 @@ class OwnLines:
         plain = [s for s in shapes if s.where == "after" and s.index is None]
         if len(plain) != 1:
             return False
+        if below is not None and gap_above > 0 and gap_below == 0 and _returns_a_name(below.stmt):
+            self.binder.add(self.binder.after, below.stmt, Bound("", plain[0]))
+            return True
         hint = replace(plain[0], where="either", sure=False)
         for slot in (above, below):
             if slot is not None and not isinstance(slot.stmt, FunctionDef | ClassDef):
