@@ -127,7 +127,7 @@ class Statements:
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
-                self._fill(m, shape, dims, parameter=parameter)
+                self._fill(m, shape, dims, parameter=parameter, alone=parameter or _is_unknown(m, value))
             elif dims is None and not parameter and _has_more_axes(shape, stated):
                 self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
             return
@@ -151,8 +151,8 @@ class Statements:
             s for s, d in zip(sizes, stated.dims, strict=True) if s is None or s.const != 1 or isinstance(d, Number)
         ]
 
-    def _fill(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], *, parameter: bool) -> None:
-        """A tensor of unknown rank has the stated one."""
+    def _fill(self, m: Machine, shape: Shape, dims: Sequence[DimExpr], *, parameter: bool, alone: bool) -> None:
+        """A tensor of unknown rank has the stated one; `alone`: no other tensor has the axes that are not known."""
         run = shape.run
         assert run is not None
         item = shape.items[run]
@@ -164,7 +164,7 @@ class Statements:
             m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
         known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
-        m.surmises.learnt(m.sizes, known + parameter)  # other tensors may have these axes, too
+        m.surmises.learnt(m.sizes, known + alone)
         named = [d for d in (self._size(m, d, new=True) for d in dims if isinstance(d, Named)) if d is not None]
         for axis, dim in zip(shape.prefix, dims, strict=False):
             self._learn(m, axis, dim, parameter=parameter)
@@ -346,6 +346,11 @@ def _has_two_meanings(dim: Dim, name: str) -> bool:
 
 def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() in ("b", "n", "bs", "bsz")
+
+
+def _is_unknown(m: Machine, value: Tensor) -> bool:
+    """Whether nothing but what is stated is known of a value."""
+    return 0 <= value.event < len(m.trace.events) and m.trace.events[value.event].op == "stated"
 
 
 def _has_more_axes(shape: Shape, stated: StatedShape) -> bool:
