@@ -128,8 +128,6 @@ class Statements:
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter, alone=parameter or _is_unknown(m, value))
-            elif dims is None and not parameter and _has_more_axes(shape, stated):
-                self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
             return
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
             return  # an empty tensor that a loop is to fill
@@ -351,12 +349,6 @@ def _is_batch(name: str) -> bool:
 def _is_unknown(m: Machine, value: Tensor) -> bool:
     """Whether nothing but what is stated is known of a value."""
     return 0 <= value.event < len(m.trace.events) and m.trace.events[value.event].op == "stated"
-
-
-def _has_more_axes(shape: Shape, stated: StatedShape) -> bool:
-    """Whether more axes are known of a shape, whose rank is not, than are stated in all."""
-    every = (stated.dims, *stated.alternatives)
-    return all(len(shape.axes) > len(d) and not any(isinstance(e, Rest) for e in d) for d in every)
 
 
 def _open(dim: Dim) -> bool:

@@ -142,12 +142,6 @@ def weights(scores, values):
     # (batch, time)  # <- SD701
     return found
 """,
-    "fewer axes than are known of a rank that is not": """
-def scored(query, memory):
-    batch, time, width = memory.shape
-    found = torch.tanh(query + memory)
-    return found.unsqueeze(-1)  # (batch, time)  # <- SD701
-""",
 }
 
 RIGHT = {
