@@ -97,18 +97,27 @@ def _mask(text: str) -> str:
     return text if "mask" in text.lower() else f"the mask {text}"
 
 
-def _normalised(trace: Trace, sink: Sink) -> Softmax | None:
-    """The softmax that normalises what was masked."""
+def _normalised(trace: Trace, sink: Sink) -> list[Softmax]:
+    """The softmaxes that normalise what was masked: one, or one for each branch."""
     g = graph(trace)
     reached = {e.index for e in g.forward(sink.event, lambda e: e.short in KEEPS or e.short == "exp")}
-    return next((s for s in softmaxes(trace) if s.event.index in reached and s.axis is not None), None)
+    return [s for s in softmaxes(trace) if s.event.index in reached and s.axis is not None]
+
+
+def _hides_keys(sink: Sink, softmax: Softmax, shape: Shape) -> bool:
+    """Whether a mask varies along the axis that a softmax normalises."""
+    place = None if softmax.axis is None else _place(sink.event.shape, softmax.axis)
+    return place is not None and (-place > len(shape.suffix) or shape.suffix[place].dim != ONE)
 
 
 def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
     """A padding mask that does not vary along the axis that the softmax normalises hides no key."""
     meaning = masks(trace).of(sink.mask.value)
-    softmax = _normalised(trace, sink)
+    found = _normalised(trace, sink)
+    softmax = found[0] if found else None
     shape = shape_at(sink.event, sink.mask)
+    if shape is not None and any(_hides_keys(sink, other, shape) for other in found[1:]):
+        return  # another branch normalises along it
     if softmax is None or softmax.axis is None or shape is None or _is_wrong_itself(trace, softmax):
         return
     if meaning is not None and meaning.kind != "padding":

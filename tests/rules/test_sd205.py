@@ -169,6 +169,23 @@ class Model(nn.Module):
                 x = layer(x, positions, mask=mask)
         return x
 """,
+    "slots that compete, in one branch": """
+class Attend(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, slots, memory, mask, inverted):
+        B, T = mask.shape
+        q, k, v = self.q(slots), self.k(memory), self.v(memory)
+        scores = torch.bmm(q, k.transpose(1, 2)).masked_fill(~mask.unsqueeze(1), -1e9)
+        if inverted:
+            weights = scores.softmax(dim=-2)
+            weights = F.normalize(weights.masked_fill(~mask.unsqueeze(1), 0.0), p=1, dim=-1)
+        else:
+            weights = scores.softmax(dim=-1)
+        return weights @ v
+""",
     "queries and keys, each masked": """
 def attend(x, lengths):
     B, T, d = x.shape
