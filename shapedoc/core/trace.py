@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sameness, Sizes
@@ -59,6 +59,12 @@ class Call:
     span: Span
     function: str
     id: int = 0
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str) -> list[str]:
+    """The lines of a text, for all that is asked of it."""
+    return text.splitlines()
 
 
 _SYNONYMS = {
@@ -193,7 +199,7 @@ class Trace:
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""
-        lines = self.text.splitlines()[span.line - 1 : span.end_line]
+        lines = _lines(self.text)[span.line - 1 : span.end_line]
         if not lines:
             return ""
         lines[-1] = lines[-1][: span.end_column]

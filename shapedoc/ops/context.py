@@ -273,7 +273,14 @@ def _distinct(shape: Shape) -> Shape:
     The scores of self-attention have the axis of their tokens twice, once for queries and once for keys.
     """
     axes = shape.axes
-    if len(axes) < 2 or len(frozenset().union(*[a.ids for a in axes])) == sum([len(a.ids) for a in axes]):
+    if len(axes) < 2:
+        return shape
+    seen: set[int] = set()
+    count = 0
+    for axis in axes:
+        seen |= axis.ids
+        count += len(axis.ids)
+    if len(seen) == count:
         return shape
     twins = [a for i, a in enumerate(axes) if any(a.ids <= b.ids or b.ids <= a.ids for b in axes[:i] + axes[i + 1 :])]
     if not twins:
