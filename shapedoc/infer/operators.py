@@ -129,7 +129,7 @@ def boolop(m: Machine, node: ir.BoolOp) -> Value:
     values: list[Value] = []
     for part in node.values:
         value = _if_at_all(m, part) if values else m.eval(part)
-        known = truth(m, value)
+        known = truth(m, value, learn=False)
         if known is None:
             values.append(value)
         elif known == (node.op == "or"):

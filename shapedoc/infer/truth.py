@@ -47,8 +47,11 @@ def _asked(m: Machine, test: ir.Expr) -> Value:
     return Bool() if undecided else value
 
 
-def truth(m: Machine, value: Value) -> bool | None:
-    """True or False where it is certain, else None."""
+def truth(m: Machine, value: Value, *, learn: bool = True) -> bool | None:
+    """True or False where it is certain, else None.
+
+    learn: what is asked this way has one element; ``a and b or c`` as a way to choose does not say that of ``b``.
+    """
     match value:
         case Bool():
             return value.value
@@ -71,7 +74,7 @@ def truth(m: Machine, value: Value) -> bool | None:
             return None if any(isinstance(v, NoneValue) for v in values) else True
         case Container():
             return True if value.items.items else None
-        case Tensor():
+        case Tensor() if learn:
             has_one_element(m, value)
     return None
 
