@@ -127,7 +127,7 @@ class Statements:
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
-                self._fill(m, shape, dims, parameter=parameter, alone=parameter or _is_unknown(m, value))
+                self._fill(m, shape, dims, parameter=parameter, alone=parameter or _stands_alone(m, value))
             return
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
             return  # an empty tensor that a loop is to fill
@@ -346,9 +346,21 @@ def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() in ("b", "n", "bs", "bsz")
 
 
-def _is_unknown(m: Machine, value: Tensor) -> bool:
-    """Whether nothing but what is stated is known of a value."""
-    return 0 <= value.event < len(m.trace.events) and m.trace.events[value.event].op == "stated"
+def _stands_alone(m: Machine, value: Tensor) -> bool:
+    """Whether what is stated of a value tells of nothing but itself.
+
+    Nothing else is known of it; or it is a parameter, or such a value, with its axes in another order.
+    """
+    if not 0 <= value.event < len(m.trace.events):
+        return True
+    event = m.trace.events[value.event]
+    if event.op == "stated":
+        return True
+    given = event.operands[0].value if event.short in _REORDERS and event.operands else None
+    return isinstance(given, Tensor) and _stands_alone(m, given)
+
+
+_REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))
 
 
 def _open(dim: Dim) -> bool:

@@ -20,6 +20,27 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a list of rows of a batch, beside what a comment says of a parameter that is turned": """
+class Score(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.attend, self.v = nn.Linear(2 * d, d), nn.Parameter(torch.rand(d))
+
+    def forward(self, hidden, memory, lengths):
+        \"\"\"hidden: the state of the decoder, (layers, B, H); memory: (T, B, H).\"\"\"
+        hidden = hidden.repeat(memory.size(0), 1, 1).transpose(0, 1)
+        memory = memory.transpose(0, 1)  # [B*T*H]
+        energies = self.score(hidden, memory)
+        rows = []
+        for b in range(lengths.size(0)):
+            rows.append([0] * lengths[b].item() + [1] * (memory.size(1) - lengths[b].item()))
+        mask = moved(torch.ByteTensor(rows).unsqueeze(1))  # [B,1,T]
+        return F.softmax(energies.masked_fill(mask, -1e18), dim=-1)  # <- SD205
+
+    def score(self, hidden, memory):
+        energy = torch.tanh(self.attend(torch.cat([hidden, memory], 2))).transpose(2, 1)
+        return torch.bmm(self.v.repeat(memory.shape[0], 1).unsqueeze(1), energy).squeeze(1)
+""",
     "padding along the queries": """
 class Attend(nn.Module):
     def __init__(self, vocab, d):

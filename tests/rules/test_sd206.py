@@ -16,6 +16,21 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "an example chosen by `and` and `or`, which does not say that it is one": """
+class Score(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.query, self.pair = nn.Linear(d, d), False
+
+    def forward(self, state, memory):
+        queries = []
+        for step in range(3):
+            state = torch.tanh(self.query(state))  # batch x d
+            queries.append(self.pair and state[0] or state)
+            scores = torch.bmm(memory, state.unsqueeze(2)).squeeze()  # <- SD206
+            state = torch.bmm(torch.softmax(scores, dim=1).unsqueeze(1), memory).squeeze(1)
+        return queries
+""",
     "scores squeezed without an axis": """
 def score(memory, state):
     B, T, d = memory.shape
