@@ -8,7 +8,7 @@ from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.elements import Elements, elements
 from shapedoc.infer.join import join
-from shapedoc.infer.machine import EXECUTE, Machine, Signal
+from shapedoc.infer.machine import Machine, Signal, executor
 from shapedoc.infer.stacks import brings_nothing, goes_deeper
 from shapedoc.infer.truth import condition, truth
 from shapedoc.source import ir
@@ -18,9 +18,10 @@ __all__ = ["comprehend"]
 _DEEP = 3
 
 
+@executor(ir.For)
 def loop_for(m: Machine, node: ir.For) -> Signal:
     """``for target in iterable: body``."""
-    from shapedoc.infer.statements import assign
+    from shapedoc.infer.assignments import assign
 
     got = elements(m, m.eval(node.iterable), node)
     items = got.items
@@ -60,6 +61,7 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
     return m.run(node.orelse) if node.orelse and signal != "break" else ""
 
 
+@executor(ir.While)
 def loop_while(m: Machine, node: ir.While) -> Signal:
     """``while test: body``: two rounds, unless the test is certainly false."""
     before = dict(m.frame.variables)
@@ -149,7 +151,7 @@ def _grown(m: Machine, start: Value | None, first: Seq, last: Seq, trips: Dim | 
 
 def comprehend(m: Machine, node: ir.Comprehension) -> Value:
     """A list of what the element is in each round (two that stand for all where they are not known one by one)."""
-    from shapedoc.infer.statements import assign
+    from shapedoc.infer.assignments import assign
 
     variables, newest = m.frame.variables, Sym().uid
     m.frame.variables = dict(variables)
@@ -215,7 +217,3 @@ def _in_every_round(layer: Value, newest: int) -> Value:
 
 def _is_newer(value: Value, newest: int) -> bool:
     return isinstance(value, Int) and any(s.flexible and s.uid > newest for s in value.dim.syms)
-
-
-EXECUTE[ir.For] = loop_for
-EXECUTE[ir.While] = loop_while

@@ -1,7 +1,7 @@
 """The state of an analysis, and the recording of events.
 
-The machine walks the ir. What it does for each kind of node stands in `expressions`, `statements` and `calls`, which
-register themselves in `EVALUATE` and `EXECUTE`.
+The machine walks the ir. What it does for each kind of node stands in `expressions`, `statements`, `assignments`,
+`loops` and `calls`, which register themselves in `EVALUATE` and `EXECUTE`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ __all__ = [
     "Signal",
     "Sources",
     "evaluator",
+    "executor",
     "replace_tensor",
     "span_of",
 ]
@@ -46,6 +47,16 @@ def evaluator(kind: type) -> Callable[[Callable[..., Value]], Callable[..., Valu
 
     def register(function: Callable[..., Value]) -> Callable[..., Value]:
         EVALUATE[kind] = function
+        return function
+
+    return register
+
+
+def executor(kind: type) -> Callable[[Callable[..., Signal]], Callable[..., Signal]]:
+    """Register the function for a node kind."""
+
+    def register(function: Callable[..., Signal]) -> Callable[..., Signal]:
+        EXECUTE[kind] = function
         return function
 
     return register

@@ -162,7 +162,7 @@ def _about_shape(
 
 def assign_back(m: Machine, where: ir.Expr, value: Value) -> None:
     """Let the variable or attribute that a method changed in place hold the new value."""
-    from shapedoc.infer.statements import assign
+    from shapedoc.infer.assignments import assign
 
     if isinstance(where, ir.Name) and m.lookup(where.id) is not None:
         m.store(where.id, value)

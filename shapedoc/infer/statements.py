@@ -1,254 +1,29 @@
-"""What every kind of statement does."""
+"""What every kind of statement does, assignments aside."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import (
     Bool,
-    DictValue,
-    Int,
-    Layer,
     Library,
     NoneValue,
-    Seq,
-    SizeOf,
-    SliceValue,
-    Str,
     Tensor,
     Unknown,
-    Value,
 )
-from shapedoc.infer import attributes
 from shapedoc.infer.again import asked_of, remember, walk_branch
+from shapedoc.infer.assignments import assign
 from shapedoc.infer.discarded import note_discarded, watched
-from shapedoc.infer.elements import elements
 from shapedoc.infer.expected import expects_failure, walk_aside
-from shapedoc.infer.granted import ask_the_others, asks_sizes, holds_of_none, settled_by_setting, take_quotient
-from shapedoc.infer.join import State, join, join_states, settled, snapshot
-from shapedoc.infer.machine import EXECUTE, Arg, Machine, Signal, span_of
-from shapedoc.infer.methods import assign_back
-from shapedoc.infer.operators import binary
-from shapedoc.infer.subscripts import key_of, settle_index
+from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
+from shapedoc.infer.join import State, join_states, settled, snapshot
+from shapedoc.infer.machine import Machine, Signal, executor
 from shapedoc.infer.truth import condition, truth
-from shapedoc.infer.values import Class, Container, Function, Instance, Setting, Symbolic
+from shapedoc.infer.values import Class, Function, Setting
 from shapedoc.source import ir
 
-__all__ = ["assign"]
-
-
-def executor(kind: type) -> Callable[[Callable[..., Signal]], Callable[..., Signal]]:
-    """Register the function for a node kind."""
-
-    def register(function: Callable[..., Signal]) -> Callable[..., Signal]:
-        EXECUTE[kind] = function
-        return function
-
-    return register
-
-
-# -- assignment
-
-
-@executor(ir.Assign)
-def assignment(m: Machine, node: ir.Assign) -> Signal:
-    if node.value is None:
-        if isinstance(node.targets[0], ir.Name) and len(m.frames) > 1:
-            m.frame.variables.setdefault(node.targets[0].id, Unknown("declared, not set"))
-        return ""
-    value = m.eval(node.value)
-    if isinstance(node.value, ir.Name) and isinstance(value, Tensor) and not m.path:
-        m.trace.aliases.setdefault(value.uid, span_of(node.value))
-    for target in node.targets:
-        value = _named_literal(m, target, node.value, value)
-        assign(m, target, value, node.value)
-        if isinstance(target, ir.Name | ir.Attribute):
-            _note_target(m, target, value)
-    if m.after_assign is not None:
-        m.after_assign(m, node)
-    return ""
-
-
-def _note_target(m: Machine, target: ir.Name | ir.Attribute, value: Value) -> None:
-    if isinstance(value, Tensor | Layer) and 0 <= value.event < len(m.trace.events):
-        event = m.trace.events[value.event]
-        if not event.target and event.result is value:
-            event.target = target.id if isinstance(target, ir.Name) else f"self.{target.attr}"
-
-
-def _named_difference(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
-    """Two sizes that are always equal differ by a 0 that stands where they are subtracted."""
-    if isinstance(target, ir.Name) and isinstance(source, ir.BinOp) and isinstance(value, Int) and value.value == 0:
-        return Int(value.dim, target.id, span_of(source, m.path))
-    return value
-
-
-def _named_literal(m: Machine, target: ir.Expr, source: ir.Expr, value: Value) -> Value:
-    """A literal put into a variable becomes a size of that name which knows its number."""
-    if isinstance(source, ir.Sequence):
-        if not isinstance(value, Seq) or not isinstance(target, ir.Sequence):
-            return value
-        if len(target.items) == len(source.items) == len(value.items):
-            parts = zip(target.items, source.items, value.items, strict=True)
-            return Seq(tuple([_named_literal(m, t, s, v) for t, s, v in parts]), value.kind)
-    if not isinstance(source, ir.Const) or not isinstance(value, Int):
-        return _named_difference(m, target, source, value)
-    name = target.id if isinstance(target, ir.Name) else target.attr if isinstance(target, ir.Attribute) else ""
-    const = value.dim.const
-    if not name or const is None:
-        return value
-    if const < 2:
-        return Int(value.dim, name, span_of(source, m.path))
-    sym = Sym(name, value=const, owner=m.function, origin=f"{name} = {const}", line=target.span[0])
-    return Int(Dim.of(sym), name)
-
-
-def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = None) -> None:
-    """Bind a target to a value; `source` is what stands for the value in the text."""
-    match target:
-        case ir.Name():
-            if isinstance(value, Int):
-                value = m.name_size(value, target.id, target.span[0], m.function)
-            m.store(target.id, value)
-        case ir.Attribute():
-            owner = m.eval(target.value)
-            if isinstance(owner, Instance):
-                if isinstance(value, Int):
-                    value = m.name_size(value, target.attr, target.span[0], owner.cls.name)
-                m.set_attribute(owner, target.attr, value)
-            elif isinstance(owner, Symbolic):
-                pass
-            elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
-                assign(m, target.value, value)
-        case ir.Sequence():
-            _unpack(m, target, _sizes_of(m, target, value, source))
-        case ir.Subscript():
-            _assign_item(m, target, value, source)
-        case ir.Starred():
-            assign(m, target.value, value)
-        case _:
-            pass
-
-
-def _sizes_of(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> Value:
-    """``B, T, d = x.shape`` of what is not known: numbers, and wherever one of them is used it is the same."""
-    if not isinstance(value, Unknown) or source is None or not asks_sizes(source):
-        return value
-    if any(isinstance(t, ir.Starred) for t in target.items):
-        return value
-    return Seq(tuple(m.fresh_int() for _ in target.items))
-
-
-def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
-    count = len(target.items)
-    star = next((i for i, t in enumerate(target.items) if isinstance(t, ir.Starred)), None)
-    if isinstance(value, SizeOf):
-        value = _unpack_shape(m, target, value.tensor, star)
-    if isinstance(value, Symbolic) and not value.used_as_tensor:
-        values: Sequence[Value] = [value.child(str(i)) for i in range(count)]
-    else:
-        got = elements(m, value, target, unpack=True)
-        values = got.items
-        if not got.exact:
-            filler = values[-1] if values else Unknown("an element")
-            rows = isinstance(value, Tensor | Symbolic)
-            if not rows and isinstance(filler, Tensor) and m.sizes.shape(filler.shape).rank is None:
-                # What one element is says nothing of the others.
-                filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
-            values = [filler] * count
-    if star is not None and len(values) >= count - 1:
-        after = count - star - 1
-        middle = Seq(tuple(values[star : len(values) - after]), "list")
-        values = [*values[:star], middle, *values[len(values) - after :]]
-    if len(values) != count:
-        _wrong_count(m, target, value, len(values))
-        values = [Unknown("unpacking of another length")] * count
-    sizes: list[Dim] = []
-    again: list[tuple[Dim, Dim]] = []
-    for t, v in zip(target.items, values, strict=True):
-        before = m.frame.variables.get(t.id) if isinstance(t, ir.Name) else None
-        assign(m, t, v)
-        stored = m.lookup(t.id) if isinstance(t, ir.Name) and isinstance(v, Int) else None
-        if isinstance(t, ir.Name) and t.id.strip("_") and isinstance(stored, Int):
-            sizes.append(stored.dim)
-            if isinstance(before, Int) and before.name == t.id and t.id.strip("_"):
-                m.sizes.alike(stored.dim, before.dim)
-                again.append((before.dim, stored.dim))
-    if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
-        m.sizes.apart(*sizes)
-        for old, new in again:
-            m.sizes.alike(old, new)
-
-
-def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> None:
-    """Unpacking the sizes of a tensor into another number of names."""
-    if m.last_shape is not None and m.last_shape[1] is value:
-        m.wrong_rank(m.last_shape[0], len(target.items), got, target)
-
-
-def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | None) -> Value:
-    """``B, T, C = x.shape`` of a tensor of unknown rank says what its rank is, and names its axes."""
-    shape = m.sizes.shape(tensor.shape)
-    if star is not None or not m.sources.unpacking or shape.run is None:
-        return Unknown("rank unknown")
-    missing = len(target.items) - (len(shape.items) - 1)
-    if missing < 0:
-        return Unknown("unpacking of another length")
-    run = shape.items[shape.run]
-    assert isinstance(run, Run)
-    m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh(owner=m.function, line=target.span[0])) for _ in range(missing)))
-    return attributes.shape_of(m, tensor)
-
-
-def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr | None) -> None:
-    owner = m.eval(target.value)
-    index = m.eval(target.index)
-    if isinstance(owner, Symbolic):
-        owner = owner.as_tensor() if owner.used_as_tensor else owner
-    match owner:
-        case Tensor():
-            args = [Arg(owner, target.value), Arg(settle_index(index), target.index), Arg(value, source)]
-            result = m.operate("operator.setitem", target, args)
-            if isinstance(result, Tensor):
-                assign_back(m, target.value, result)
-        case DictValue():
-            key = key_of(index)
-            items = {**owner.items, key: value} if key is not None else dict(owner.items)
-            assign_back(m, target.value, DictValue(items, owner.complete and key is not None))
-        case Seq():
-            number = index.dim.value if isinstance(index, Int) else None
-            if number is not None and owner.rest is None and -len(owner.items) <= number < len(owner.items):
-                changed = list(owner.items)
-                changed[number] = value
-                assign_back(m, target.value, Seq(tuple(changed), owner.kind))
-            elif not isinstance(index, SliceValue):
-                every = [*owner.items, *((owner.rest,) if owner.rest is not None else ()), value]
-                size = owner.length if owner.rest is not None else Dim.of(len(owner.items))
-                assign_back(m, target.value, Seq((), owner.kind, join(m, every, target), size))
-            else:
-                assign_back(m, target.value, Seq((), owner.kind, Unknown("an element of a list that was changed")))
-        case Container() if isinstance(index, Str) and index.value is not None:
-            m.add_modules(owner, [value], index.value)
-        case _:
-            pass
-
-
-@executor(ir.AugAssign)
-def augmented(m: Machine, node: ir.AugAssign) -> Signal:
-    old, value = m.eval(node.target), m.eval(node.value)
-    result = binary(m, node.op, Arg(old, node.target), Arg(value, node.value), node)
-    if isinstance(old, Tensor) or (isinstance(old, Symbolic) and old.used_as_tensor):
-        m.changes(result)
-    if isinstance(node.target, ir.Subscript):
-        _assign_item(m, node.target, result, None)
-    else:
-        assign(m, node.target, result)
-    if m.after_assign is not None:
-        m.after_assign(m, node)
-    return ""
+__all__ = ["branching"]
 
 
 # -- control flow
