@@ -49,7 +49,7 @@ def classes(count: int) -> str:
 
 
 def driver(count: int) -> str:
-    return HEAD + "x = torch.randn(2, 3, 4)\n" + "x = torch.softmax(x, dim=-1) * 2\n" * count
+    return HEAD + "x = torch.randn(2, 3, 4)\n" + "x = torch.tanh(x) * 2\n" * count
 
 
 def nested_calls(depth: int) -> str:

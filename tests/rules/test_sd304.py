@@ -63,7 +63,7 @@ class Attention(nn.Module):
 
     def forward(self, state, memory):
         state = state.unsqueeze(1).expand(-1, memory.size(1), -1)
-        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- SD304
+        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- note SD304
         return (weights * memory).sum(1)
 
 Attention(8)(torch.randn(2, 8), torch.randn(2, 5, 8))
@@ -116,7 +116,7 @@ class Scorer(nn.Module):
     def forward(self, state, memory):
         scores = []
         for t in range(memory.size(1)):
-            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- SD304
+            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- note SD304
         return torch.cat(scores, dim=1).softmax(dim=1)
 
 Scorer(8)(torch.randn(1, 2, 8), torch.randn(2, 5, 8))
