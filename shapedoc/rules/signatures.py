@@ -53,32 +53,28 @@ def signatures(text: str) -> tuple[Signature, ...]:
         module = parse(normalise(text))
     except SourceError:
         return ()
-    lines = text.splitlines()
-    return tuple(_all(module, "", lines))
+    return tuple(_all(module, ""))
 
 
 # What a function may be defined in.
 _BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
-def _all(node: ast.AST, prefix: str, lines: list[str]) -> Iterator[Signature]:
+def _all(node: ast.AST, prefix: str) -> Iterator[Signature]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
-            yield from _all(child, f"{prefix}{child.name}.", lines)
+            yield from _all(child, f"{prefix}{child.name}.")
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _read(child, prefix, lines)
-            yield from _all(child, prefix, lines)
+            yield _read(child, prefix)
+            yield from _all(child, prefix)
         elif isinstance(child, _BLOCKS):
-            yield from _all(child, prefix, lines)
+            yield from _all(child, prefix)
 
 
-def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str, lines: list[str]) -> Signature:
+def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Signature:
     given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return Signature(f"{prefix}{node.name}", tuple(Parameter(a.arg, _span(a, lines)) for a in given), node)
+    return Signature(f"{prefix}{node.name}", tuple(Parameter(a.arg, _span(a)) for a in given), node)
 
 
-def _span(arg: ast.arg, lines: list[str]) -> Span:
-    """The place of a parameter; the parser counts bytes."""
-    before = lines[arg.lineno - 1].encode()[: arg.col_offset].decode()
-    column = len(before)
-    return Span(arg.lineno, column, arg.lineno, column + len(arg.arg))
+def _span(arg: ast.arg) -> Span:
+    return Span(arg.lineno, arg.col_offset, arg.lineno, arg.col_offset + len(arg.arg))

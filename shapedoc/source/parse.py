@@ -13,6 +13,7 @@ import warnings
 from functools import lru_cache
 
 from shapedoc.core.text import split_lines
+from shapedoc.source.columns import to_characters
 
 __all__ = ["SourceError", "TooDeep", "normalise", "parse"]
 
@@ -48,7 +49,7 @@ def normalise(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def parse(text: str) -> ast.Module:
-    """The tree of `text`, never changed; what Python only warns of (an invalid escape) is no error here.
+    """The tree of `text`, never changed; columns are characters. What Python only warns of is no error here.
 
     SourceError: the running Python does not parse the text. TooDeep: its parser gave up.
     """
@@ -57,7 +58,10 @@ def parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return _tree(text)
+            tree = _tree(text)
+            if not text.isascii():
+                to_characters(tree, normalise(text).split("\n"))
+            return tree
         except SyntaxError as error:
             column = max(0, (error.offset or 1) - 1)
             raise SourceError(error.msg or "invalid syntax", max(1, error.lineno or 1), column) from None

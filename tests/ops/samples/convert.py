@@ -38,5 +38,6 @@ SAMPLES: dict[str, Sample] = {
     "torch.Tensor.float": convert,
     "torch.Tensor.int": convert,
     "torch.Tensor.bool": convert,
+    "torch.Tensor.byte": convert,
     "torch.Tensor.to": to,
 }
