@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.trace import Event
 from shapedoc.infer.machine import Machine, Signal, span_of
 from shapedoc.source import ir
 
-__all__ = ["note_discarded", "watched"]
+__all__ = ["drops_result", "note_discarded", "watched"]
 
 _CHANGES = frozenset(("out", "inplace"))
 
@@ -18,17 +19,22 @@ def note_discarded(m: Machine, node: ir.Call, begin: int) -> None:
     Not at the top of a file or a cell, where an expression may stand to be shown, nor inside of ``try``, where it may
     stand to see whether it raises, nor of what changes an operand.
     """
-    if _stands_again(node):
-        return
-    called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
     top = len(m.frames) == 1 and not m.loops and not m.branch
-    if top or m.watched or any(name is None or name in _CHANGES for name, _ in node.keywords):
+    if top or m.watched:
         return
     span = span_of(node, m.path)
     for event in reversed(m.trace.events[begin:]):
         if event.span == span and event.short != "phi":
-            event.discarded = not called.endswith("_") or event.short.endswith(".forward")
+            event.discarded = drops_result(node, event)
             return
+
+
+def drops_result(node: ir.Call, event: Event) -> bool:
+    """Whether a call that stands as a statement, and whose operation this is, drops what it makes."""
+    if _stands_again(node) or any(name is None or name in _CHANGES for name, _ in node.keywords):
+        return False
+    called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
+    return not called.endswith("_") or event.short.endswith(".forward")
 
 
 def _stands_again(node: ir.Call) -> bool:

@@ -6,23 +6,17 @@ from shapedoc.core.value import Unknown
 from shapedoc.infer.join import snapshot
 from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
+from shapedoc.source.expected import last_name
 
-__all__ = ["expects_failure", "fails", "walk_aside"]
+__all__ = ["fails", "walk_aside"]
 
-# ``pytest.raises``, ``unittest``'s methods and ``contextlib.suppress``, however they are imported.
-_MANAGERS = frozenset(("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "suppress", "RaisesGroup"))
 # ``pytest.mark.xfail`` and ``unittest.expectedFailure``.
 _MARKS = frozenset(("xfail", "expectedFailure", "skip"))
 
 
-def expects_failure(node: ir.With) -> bool:
-    """Whether an exception is expected of the body."""
-    return any(_named(item) in _MANAGERS for item, _ in node.items if isinstance(item, ir.Call))
-
-
 def fails(node: ir.FunctionDef) -> bool:
     """Whether a test is marked as one that fails or is not run."""
-    return any(_named(decorator) in _MARKS for decorator in node.decorators)
+    return any(last_name(decorator) in _MARKS for decorator in node.decorators)
 
 
 def walk_aside(m: Machine, node: ir.With) -> None:
@@ -41,9 +35,3 @@ def walk_aside(m: Machine, node: ir.With) -> None:
     for name, value in state.variables.items():
         if m.frame.variables.get(name) is not value:
             m.frame.variables[name] = Unknown("set where an exception is expected")
-
-
-def _named(node: ir.Expr) -> str:
-    if isinstance(node, ir.Call):
-        node = node.func
-    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""

@@ -15,13 +15,14 @@ from shapedoc.core.value import (
 from shapedoc.infer.again import asked_of, remember, walk_branch
 from shapedoc.infer.assignments import assign
 from shapedoc.infer.discarded import note_discarded, watched
-from shapedoc.infer.expected import expects_failure, walk_aside
+from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
 from shapedoc.infer.machine import Machine, Signal, executor
 from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Class, Function, Setting
 from shapedoc.source import ir
+from shapedoc.source.expected import expects_failure
 
 __all__ = ["branching"]
 

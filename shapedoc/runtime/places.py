@@ -10,6 +10,7 @@ from types import CodeType
 
 from shapedoc.source import ir, lower_ast
 from shapedoc.source.contracts import ModuleContracts
+from shapedoc.source.expected import expects_failure
 from shapedoc.source.parse import SourceError
 
 __all__ = ["Place", "SourceFile", "parts_of", "place_of", "source_file", "span_of", "spans_of"]
@@ -22,7 +23,8 @@ class Place:
     """One node with what is around it.
 
     function: the function's name as findings give it (``Attention.forward``), "" outside. owner: its class. loops: the
-    loops around the node, outermost first. statement: the simple statement that the node is a part of.
+    loops around the node, outermost first. statement: the simple statement that the node is a part of. tried: it stands
+    where an exception of it is caught or expected.
     """
 
     node: Node
@@ -31,6 +33,12 @@ class Place:
     definition: ir.FunctionDef | None = None
     loops: tuple[Node, ...] = ()
     statement: ir.Stmt | None = None
+    tried: bool = False
+
+    def at(self, node: Node, loops: tuple[Node, ...] | None = None) -> Place:
+        """The place of another node in the same surroundings."""
+        around = self.loops if loops is None else loops
+        return Place(node, self.function, self.owner, self.definition, around, self.statement, self.tried)
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +79,8 @@ class SourceFile:
             self._statement(statement, Place(statement))
 
     def _statement(self, statement: ir.Stmt, around: Place) -> None:
-        place = Place(statement, around.function, around.owner, around.definition, around.loops, statement)
+        place = around.at(statement)
+        place.statement = statement
         self.by_span.setdefault(statement.span, place)
         if isinstance(statement, ir.FunctionDef):
             self.definitions.append(place)
@@ -83,31 +92,36 @@ class SourceFile:
             case ir.ClassDef():
                 inner = Place(statement, "", statement.name)
             case ir.For() | ir.While():
-                inner = Place(statement, place.function, place.owner, place.definition, (*place.loops, statement))
+                inner = place.at(statement, (*place.loops, statement))
             case ir.Assign():
                 for target in statement.targets:
                     self._assign(target, statement.value, place)
             case ir.AugAssign():
                 self._assign(statement.target, None, place)
+            case ir.With() if expects_failure(statement):
+                inner = place.at(statement)
+                inner.tried = True
             case _:
                 pass
         if isinstance(statement, ir.For):
             self._assign(statement.target, None, inner)
+        caught = statement.body if isinstance(statement, ir.Try) else ()
         for part in parts_of(statement):
             if isinstance(part, ir.Stmt):
-                self._statement(part, inner)
+                within = inner
+                if caught and any(part is c for c in caught):
+                    within = inner.at(statement)
+                    within.tried = True
+                self._statement(part, within)
             elif isinstance(part, ir.Expr):
                 self._expression(part, inner if isinstance(statement, ir.While) else place)
 
     def _expression(self, node: ir.Expr, around: Place) -> None:
         place = around
         if isinstance(node, ir.Comprehension):
-            place = Place(node, around.function, around.owner, around.definition, (*around.loops, node))
-            place.statement = around.statement
+            place = around.at(node, (*around.loops, node))
         if node.span not in self.by_span or isinstance(self.by_span[node.span].node, ir.ExprStmt):
-            self.by_span[node.span] = Place(
-                node, place.function, place.owner, place.definition, place.loops, place.statement
-            )
+            self.by_span[node.span] = place.at(node)
         if not isinstance(node, ir.FString):
             for part in parts_of(node):
                 if isinstance(part, ir.Expr):

@@ -12,6 +12,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind as SameKind
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
+from shapedoc.infer.discarded import drops_result
 from shapedoc.infer.recorder import Arg, Recorder
 from shapedoc.ops.registry import Op, find
 from shapedoc.rules.contractions import names
@@ -129,6 +130,17 @@ class RunRecorder(Recorder):
         event = self.evaluated(name, place, args, keywords, layer)
         self.settle(event, real)
         self._name_target(event, place)
+        self._note_discarded(event, place)
+
+    def _note_discarded(self, event: Event, place: Place) -> None:
+        """Note that nobody takes the result: of the last operation of a call that is a statement in a function."""
+        statement = place.statement
+        if not isinstance(statement, ir.ExprStmt) or statement.value is not place.node or place.tried:
+            return
+        if isinstance(place.node, ir.Call) and (place.definition is not None or place.loops):
+            event.discarded = drops_result(place.node, event)
+            before = self.trace.events[event.index - 1] if event.index else event
+            before.discarded = before.discarded and before.span != event.span
 
     def settle(self, event: Event, real: Any) -> None:
         """Bring an event together with what the operation really gave."""

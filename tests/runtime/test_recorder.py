@@ -278,3 +278,59 @@ def test_an_exception_that_another_one_came_of_is_no_less_a_fault(tmp_path: Path
     )
     assert isinstance(recording.error, ValueError)
     assert ("SD101", 4) in found(recording)
+
+
+def test_a_result_that_nobody_takes_is_seen(tmp_path: Path) -> None:
+    recording = recorded(
+        tmp_path,
+        """\
+import contextlib
+import torch
+from torch import nn
+
+drop = nn.Dropout(0.1)
+
+def attend(scores, hidden, out):
+    scores.masked_fill(hidden, -1e9)
+    drop(scores)
+    scores.clamp_(max=50.0)
+    torch.clamp(scores, max=50.0, out=out)
+    try:
+        scores.view(-1, 7)
+    except RuntimeError:
+        pass
+    with contextlib.suppress(RuntimeError):
+        scores.permute(0, 1)
+    weights = scores.softmax(-1)
+    return weights
+
+scores = torch.randn(2, 7)
+scores.transpose(0, 1)
+attend(scores, scores > 0, torch.empty(2, 7))
+""",
+    )
+    assert recording.error is None
+    assert [line for code, line in found(recording) if code == "SD607"] == [8, 9]
+
+
+def test_directions_before_layers_are_told_by_what_the_author_wrote(tmp_path: Path) -> None:
+    text = """\
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self, d_in, d_h, layers):
+        super().__init__()
+        self.layers, self.d_h = layers, d_h
+        self.lstm = nn.LSTM(d_in, d_h, layers, bidirectional=True)
+
+    def forward(self, x):
+        _, (state, _) = self.lstm(x)
+        return state.view({}, x.size(1), self.d_h)
+
+Encoder(5, 6, 2)(torch.randn(4, 3, 5))
+"""
+    wrong = recorded(tmp_path, text.format("2, self.layers"))
+    right = recorded(tmp_path, text.format("self.layers, 2"))
+    assert [code for code, _ in found(wrong)] == ["SD305"]
+    assert found(right) == []
