@@ -308,3 +308,43 @@ def test_what_was_built_before_the_call_is_read_for_functions_that_ran(
     codes = {str(w.message).partition("[")[2][:5] for w in told if issubclass(w.category, shapedoc.ShapeWarning)}
     assert "SD501" in codes or "SD502" in codes, "the mask hides the past"
     assert "SD401" not in codes, "that function did not run"
+
+
+def test_what_is_looked_at_for_a_check_is_no_step_of_the_program(tmp_path: Path, monkeypatch: Any) -> None:
+    """A model whose parts are checked too: their first calls are looked at while the outer one is recorded."""
+    (tmp_path / "stacked.py").write_text(
+        """\
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.extra = nn.ModuleList(nn.Linear(width, width) for _ in range(5))
+
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
+        return scores.softmax(dim=1) @ v
+
+
+class Stack(nn.Module):
+    def __init__(self, width, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(Attention(width) for _ in range(layers))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+"""
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import stacked  # type: ignore[import-not-found]
+
+    shapedoc.check(stacked.Attention)
+    model = shapedoc.check(stacked.Stack)(8, 3)
+    monkeypatch.setattr("shapedoc.integrations.reading.read_functions", lambda path, definitions: [])
+    with pytest.warns(shapedoc.ShapeWarning, match="SD401"):
+        model(torch.randn(2, 5, 8))
