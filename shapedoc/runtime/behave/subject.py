@@ -60,6 +60,17 @@ class Subject:
                 raise Raised(error) from error
         return self._named(found)
 
+    def changes(self, inputs: Inputs) -> list[str]:
+        """The arguments that hold other numbers after a call; raises Raised as `call` does."""
+        given = {name: self._out(array) for name, array in inputs.items()}
+        before = {n: (a, a.copy()) for n, v in given.items() if (a := _array(v)) is not None}
+        with self._quiet(), _ignoring():
+            try:
+                self._invoke(given)
+            except Exception as error:
+                raise Raised(error) from error
+        return [n for n, (a, was) in before.items() if not np.array_equal(a, was, equal_nan=a.dtype.kind == "f")]
+
     def step(self, inputs: Inputs, carried: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
         """The results of one call that carries something from the last one, and what the next one is to be given.
 
@@ -124,7 +135,7 @@ class Subject:
         if self.framework == "torch":
             import torch
 
-            return torch.from_numpy(np.ascontiguousarray(array))
+            return torch.from_numpy(np.array(array, order="C"))
         return array.copy()
 
     def _named(self, found: Any) -> dict[str, Array]:

@@ -154,6 +154,28 @@ def test_the_right_twin_is_silent(fn: Callable[..., Any], contract: str) -> None
     assert outcome, str(outcome)
 
 
+def weighted_in_place(s: Tensor, h: Tensor) -> Tensor:
+    weights = torch.softmax(torch.einsum("bd,btd->bt", s, h), 1)
+    return h.mul_(weights.unsqueeze(2)).sum(1)
+
+
+def weighted_in_place_numpy(s: Any, h: Any) -> Any:
+    scores = np.einsum("bd,btd->bt", s, h)
+    weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    h *= weights[:, :, None]
+    return h.sum(1)
+
+
+@pytest.mark.parametrize("fn", [weighted_in_place, weighted_in_place_numpy])
+def test_an_argument_that_is_written_into(fn: Callable[..., Any]) -> None:
+    outcome = behave(fn, "s: B d, h: B T d -> B d")
+    assert [failure.property for failure in outcome.failures] == ["inputs-are-kept"]
+    assert outcome.failures[0].says.startswith("`h` holds other numbers after the call")
+    scope: dict[str, Any] = {}
+    exec(outcome.test().replace(f"from {__name__} import {fn.__name__}", ""), scope | {fn.__name__: fn})
+    assert "np.allclose(np.asarray(h, dtype=float), [[[" in outcome.test()
+
+
 class Causal(nn.Module):
     def __init__(self, diagonal: int) -> None:
         super().__init__()

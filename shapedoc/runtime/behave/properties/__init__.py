@@ -12,6 +12,7 @@ from shapedoc.runtime.behave.properties.equivariant import OrderFollowsInput
 from shapedoc.runtime.behave.properties.finite import ResultsAreFinite
 from shapedoc.runtime.behave.properties.gradients import EveryParameterLearns
 from shapedoc.runtime.behave.properties.inputs import EveryInputMatters
+from shapedoc.runtime.behave.properties.kept import InputsAreKept
 from shapedoc.runtime.behave.properties.keys import KeysInAnyOrder
 from shapedoc.runtime.behave.properties.loss import LossIsLeastAtTarget
 from shapedoc.runtime.behave.properties.masked import MaskedKeysChangeNothing
@@ -33,6 +34,7 @@ def all_properties(reference: Callable[..., Any] | None = None) -> list[Property
     return [
         ShapesAsStated(),
         ResultsAreFinite(),
+        InputsAreKept(),
         WeightsSumToOne(),
         RowsDoNotMix(),
         AloneAsInBatch(),
