@@ -107,6 +107,8 @@ class Checked:
         function = self.function
         if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
             return
+        if sys.modules.get("torch") is None:
+            return  # There will be nothing to follow.
         try:
             given = {n: p for i, (n, p) in enumerate(self.signature.parameters.items()) if i or n != "self"}
             stated = inspect.get_annotations(function, eval_str=True)

@@ -13,16 +13,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.runtime.contracts import definition_of
-from shapedoc.runtime.foreseen import Foreseen, foreseen, is_straight
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
 from shapedoc.source.folded import with_and_without
 from shapedoc.source.suppress import parse_suppressions, skips_file
+
+if TYPE_CHECKING:
+    from shapedoc.runtime.foreseen import Foreseen
 
 __all__ = ["foresee", "is_numpy_call", "read_ahead", "read_call", "read_functions"]
 
@@ -83,6 +85,7 @@ def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], 
     if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD:
         return {}
     from shapedoc.engine.analysis import study_one
+    from shapedoc.runtime.foreseen import foreseen, is_straight
 
     definition = place.node
     assert isinstance(definition, ir.FunctionDef)

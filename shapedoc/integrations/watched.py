@@ -80,7 +80,7 @@ class Watch:
         elements that are stated. read: of code that no recorder sees, what reading it finds.
         """
         __tracebackhide__ = True
-        if not self.path or not self.options.record:
+        if not self.path or not self.options.record or (read is None and sys.modules.get("torch") is None):
             return self._plain(call)
         if is_recording(self.path):
             self._learn(pattern_of())

@@ -1,5 +1,7 @@
 """NumPy functions under `check`: the fixtures that are silently wrong are told, the right ones are not."""
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,3 +111,34 @@ def test_an_error_in_numpy_is_explained_and_keeps_its_type() -> None:
     (note,) = raised.value.__notes__
     assert "keys" in note
     assert "(4, 5)" in note
+
+
+def test_torch_is_neither_needed_nor_loaded() -> None:
+    program = """\
+import sys
+if "absent" in sys.argv:
+    sys.modules["torch"] = None
+import numpy as np
+import shapedoc
+
+@shapedoc.check
+def attend(query, keys):
+    scores = keys @ query
+    return np.exp(scores) / np.exp(scores).sum()
+
+@shapedoc.check
+def double(number):
+    return number * 2
+
+assert attend(np.ones(3), np.ones((4, 3))).shape == (4,)
+assert double(4) == 8
+try:
+    double(None)
+except TypeError as problem:
+    print(type(problem).__name__)
+assert shapedoc.behave(attend.__wrapped__, "query: d, keys: T d -> weights: T")
+assert sys.modules.get("torch") is None
+"""
+    for how in ("absent", "unused"):
+        done = subprocess.run([sys.executable, "-c", program, how], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "TypeError\n"), done.stderr
