@@ -15,7 +15,7 @@ from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.value import Value
 
-__all__ = ["Call", "Event", "Operand", "Problem", "Stated", "Trace", "Unreadable"]
+__all__ = ["Call", "Event", "Misbound", "Operand", "Problem", "Stated", "Trace", "Unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +177,31 @@ class Unreadable:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Misbound:
+    """An argument that a call does not give to the parameter of its name, or a parameter that gets none.
+
+    span: of the call. function: what is called. parameter: what the argument is given to, or what gets none.
+    argument: the name of the argument, which is another parameter's; "" where one is missing. place: where it stands.
+    shift: how many places it stands behind the parameter of its name. optional: `parameter` has a default. elsewhere:
+    the parameter of its name is given something too. kind: what is called, "function", "method", "model" (a module's
+    forward), "constructor" or "layer" (a library's). computes: it is given a tensor, or belongs to a module.
+    inside: the function that the call stands in.
+    """
+
+    span: Span
+    function: str
+    parameter: str
+    argument: str = ""
+    place: Span | None = None
+    shift: int = 0
+    optional: bool = False
+    elsewhere: bool = False
+    kind: str = "function"
+    computes: bool = False
+    inside: str = ""
+
+
 @dataclass(slots=True, eq=False)
 class Trace:
     """All events of one analysis of one file, from every entry (a class by itself, driver code, a function).
@@ -184,6 +209,8 @@ class Trace:
     entries: for each entry, its name and the range of events it covers. sizes: what was known at the end of each.
     aliases: where a tensor (its uid) that has a name was given another one, as it is (``hidden = last``).
     returned: where the author's functions return a tensor (its uid), alone or as a part of a tuple.
+    misbound: arguments that stand at the place of another parameter, and parameters that get none: by the call, what
+    is called, and the parameter.
     """
 
     path: str
@@ -196,6 +223,7 @@ class Trace:
     inputs: dict[str, str] = field(default_factory=dict)
     aliases: dict[int, Span] = field(default_factory=dict)
     returned: dict[int, Span] = field(default_factory=dict)
+    misbound: dict[tuple[Span, str, str], Misbound] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

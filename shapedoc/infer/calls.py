@@ -26,6 +26,7 @@ from shapedoc.infer.attributes import TENSOR_ONLY
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
+from shapedoc.infer.misbound import note_layer, note_misbound
 from shapedoc.infer.values import (
     BoundMethod,
     Builtin,
@@ -170,6 +171,7 @@ def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: 
     except Lost as lost:
         return m.unknown_call(f"{kind}: {lost.reason}", node, args, keywords)
     m.configures.update(v.parameter for v in (*plain, *named.values()) if isinstance(v, Bool | Str) and v.parameter)
+    note_layer(m, kind, entry.config, args, keywords, node)
     layer = Layer(kind, config, span_of(node, m.path))
     places = [p.name for p in entry.config if not p.keyword_only]
     operands = [m._operand(places[i] if i < len(places) else str(i), a.value, a.node) for i, a in enumerate(args)]
@@ -297,6 +299,8 @@ def invoke(
     if len(running) >= 2 or len(m.frames) > m.max_depth:
         return m.unknown_call(f"{function.name}: recursion", node, args, keywords)
     variables = _bind(m, function, args, keywords, node, rest)
+    if isinstance(node, ir.Call) and not rest:
+        note_misbound(m, function, args, keywords, node)
     if variables is None:
         # It takes other arguments: where this line runs, something else is called.
         return m.unknown_call(f"{function.name}: other arguments", node, args, keywords)

@@ -23,7 +23,9 @@ def walk_aside(m: Machine, node: ir.With) -> None:
     """Walk a body for what it calls, and forget it: what it assigns is unknown, what it does leaves no event."""
     trace, executed = m.trace, set(m.executed)
     events, stated, unknown = len(trace.events), len(trace.stated), dict(trace.unknown)
+    misbound = dict(trace.misbound)
     state = snapshot(m, lambda: m.run(node.body))
+    trace.misbound = misbound
     del trace.events[events:]
     del trace.stated[stated:]
     trace.unknown = unknown
