@@ -15,6 +15,7 @@ from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
+from shapedoc.integrations.guards import forms_of, held
 from shapedoc.integrations.reading import foresee, is_numpy_call, read_ahead, read_call
 from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
 from shapedoc.integrations.told import ShapeError, hide_own_frames
@@ -28,6 +29,8 @@ from shapedoc.source.contracts import DimExpr, Named
 __all__ = ["Checked"]
 
 _MOST_SIGNATURES = 4096
+# The call of a signature that is compared again with what reading said, where its results are not; then every 2^k-th.
+_COMPARED_AGAIN = 16
 _results = threading.local()
 _NOTHING = object()
 
@@ -38,9 +41,16 @@ class Checked:
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         self.function = function
         self.options = options
+        # By signature: the count of calls, the next count that goes the slow way (0 for none; calls are counted where
+        # there is one), the shapes of the results, and what a call is compared with to see that it is alike.
         self.seen: dict[tuple[object, ...], list[Any]] = {}
+        # The entry of the last call, its shapes, and what its arguments are compared with.
+        self.last: list[Any] = []
         # Parameters that were tensors in every call; None before the first.
         self.tensors: frozenset[str] | None = None
+        self.plan: Plan | None = None
+        # Whether reading has followed all that the function can do, so that its results follow from its arguments.
+        self.follows = False
         # Objects that signatures tell by their identity.
         self.alive: dict[int, weakref.ref[Any]] = {}
         self.signature = inspect.signature(function)
@@ -56,7 +66,8 @@ class Checked:
 
     def _wrap(self) -> FunctionType:
         torch = sys.modules.get("torch")
-        self._autocast: Callable[[], bool] = torch.is_autocast_enabled if torch is not None else _never
+        self._autocast: Callable[[], bool] = torch._C._is_any_autocast_enabled if torch is not None else _never
+        self._compiling: Callable[[], bool] = torch.compiler.is_compiling if torch is not None else _never
         self.names: dict[str, Any] = {
             "_function": self.function,
             "_seen": self.seen,
@@ -64,14 +75,17 @@ class Checked:
             "_result": self.result,
             "_call": _call,
             "_part": part,
-            "_compiling": torch.compiler.is_compiling if torch is not None else _never,
+            "_compiling": torch.compiler.is_dynamo_compiling if torch is not None else _never,
             "_autocast": self._autocast,
+            "_last": self.last,
+            "_id": id,
+            "_type": type,
         }
-        return self._build(frozenset(), 0, ready=False)
+        return self._build(Plan(self.signature), ready=False)
 
-    def _build(self, tensors: frozenset[str], results: int, *, ready: bool) -> FunctionType:
+    def _build(self, plan: Plan, *, ready: bool) -> FunctionType:
         scope: dict[str, Any] = getattr(self.function, "__globals__", {})
-        return build(Plan(self.signature, tensors, results), self.names, scope, ready=ready)
+        return build(plan, self.names, scope, ready=ready)
 
     def _specialise(self, args: Mapping[str, Any], out: Any) -> None:
         """Write the wrapper for what calls have shown: which parameters are tensors, always, and what is returned."""
@@ -80,9 +94,26 @@ class Checked:
             tensors &= self.tensors
         self.tensors = tensors
         results = 0
-        if self.contract.returns:
+        if self.contract.returns and not self.follows:
             results = len(out) if type(out) is tuple and all(_is_tensor(o) for o in out) else int(_is_tensor(out))
-        self.wrapper.__code__ = self._build(tensors, results, ready=True).__code__
+        plan = self._plan(args, tensors, results)
+        if plan != self.plan:
+            self.plan = plan
+            self.seen.clear()
+            self.last.clear()
+            self.wrapper.__code__ = self._build(plan, ready=True).__code__
+
+    def _plan(self, args: Mapping[str, Any], tensors: frozenset[str], results: int) -> Plan:
+        rest = frozenset(p.name for p in self.signature.parameters.values() if p.kind.name.startswith("VAR"))
+        values = self._values(args)
+        joined = len({id(values[n]) for n in tensors}) == len(tensors)
+        return Plan(self.signature, tensors, results, forms_of(values, tensors, rest), joined=joined)
+
+    def _values(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call in the order of the parameters, those that it leaves to their defaults too."""
+        return {
+            n: args.get(n, p.default if p.default is not p.empty else ()) for n, p in self.signature.parameters.items()
+        }
 
     @property
     def contract(self) -> Contract:
@@ -119,10 +150,12 @@ class Checked:
             terms = self.contract.params
             _ = self.typed
             # The wrapper that calls with tensors alone will need, so that it is compiled already.
-            self._build(frozenset(terms) - frozenset(optional), len(self.contract.returns), ready=True)
-            named = all(isinstance(d, Named) for term in terms.values() for d in term.dims)
-            if typed == set(given) and named and len(optional) < 2 and all(given[n].default is None for n in optional):
-                self.watch.foreseen = foresee(function, *optional)
+            if typed == set(given) and len(optional) < 2 and all(given[n].default is None for n in optional):
+                plans = foresee(function, *optional)
+                self.follows = len(plans) == 1 + len(optional) and len(given) == len(self.signature.parameters)
+                # What an axis of size 1 may do by itself is seen by a recording only.
+                if all(isinstance(d, Named) for term in terms.values() for d in term.dims):
+                    self.watch.foreseen = plans
             if not self.watch.foreseen:
                 read_ahead(function)
         except Exception as problem:  # A name that is defined further down: the first call will see.
@@ -145,6 +178,8 @@ class Checked:
     ) -> Any:
         __tracebackhide__ = True
         args, kwargs = call
+        if self._compiling():
+            return self.function(*args, **kwargs)
         try:
             bound = self.signature.bind(*args, **kwargs).arguments
         except TypeError:
@@ -160,6 +195,7 @@ class Checked:
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
             run = partial(self._run, args, kwargs)
             recorded = entry is not None and self.watch.has_steps
+            ways = len(self.watch.foreseen)
             absent = self._absent(bound) if sizes is not None and self.watch.foreseen else None
             out = self.watch.run(run, pattern, recorded=recorded, absent=absent, read=read)
         except TypeError as problem:
@@ -169,6 +205,8 @@ class Checked:
         self._verify_result(out, sizes)
         if sizes is not None:
             self._remember(sizes)
+        if self.follows and len(self.watch.foreseen) < ways:
+            self.follows, key = False, None  # It goes another way than reading said.
         if key is None:
             self._specialise(bound, out)
         elif entry is None:
@@ -176,13 +214,25 @@ class Checked:
                 for old in list(self.seen)[: _MOST_SIGNATURES // 2]:
                     del self.seen[old]
             # The call of this signature that is recorded next: soon, where this one went a way of its own.
-            due = 2 if self.watch.has_steps or self.watch.again else 0
-            self.seen[key] = [1, due, _shapes_of(out)]
+            due = 2 if self.watch.has_steps or self.watch.again else _COMPARED_AGAIN if self.follows else 0
+            self.seen[key] = self._entry(bound, out, due)
             for value in bound.values():
                 self._forget_with(value)
         else:
-            entry[1] = entry[1] * 2 if self.watch.has_steps else 0
+            entry[1] = entry[1] * 2 if self.watch.has_steps or self.follows else 0
         return out
+
+    def _entry(self, args: Mapping[str, Any], out: Any, due: int) -> list[Any]:
+        """What is remembered of a signature."""
+        plan = self.plan
+        count = plan.results if plan is not None else 0
+        outs = out if type(out) is tuple else (out,)
+        shapes = tuple(shape_of(o) for o in outs) if len(outs) == count else (None,) * count
+        entry: list[Any] = [1, due, shapes, []]
+        if plan is not None and plan.forms is not None:
+            compared = held(plan.forms, self._values(args), joined=plan.joined)
+            entry[3] = [*shapes, *compared] if compared is not None else []
+        return entry
 
     def _run(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], around: AbstractContextManager[Any] | None = None
@@ -223,6 +273,7 @@ class Checked:
 
     def _gone(self, number: int) -> None:
         self.alive.pop(number, None)
+        self.last.clear()
         for key in [k for k in list(self.seen) if mentions(k, number)]:
             self.seen.pop(key, None)
 
@@ -312,13 +363,6 @@ def _is_general(value: Any, stated: Term) -> bool:
 def _shape(value: Any) -> tuple[int, ...] | None:
     shape = shape_of(value)
     return tuple(shape) if shape is not None else None
-
-
-def _shapes_of(out: Any) -> Any:
-    if type(out) is tuple and all(_is_tensor(o) for o in out):
-        shapes = tuple(o.shape for o in out)
-        return shapes[0] if len(shapes) == 1 else shapes
-    return shape_of(out)
 
 
 def _is_jaxtyping(annotation: object) -> bool:

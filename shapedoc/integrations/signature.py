@@ -1,17 +1,18 @@
 """The look-up of a verified signature, written out as straight-line code for each function.
 
-A call whose shapes, dtypes, other arguments and modes have been verified costs one look-up; any other one goes the
-slow way.
+A call that is like the last one, or whose shapes, dtypes, other arguments and modes have been verified before, costs
+one look; any other one goes the slow way.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from shapedoc.integrations.guards import Form, conditions
 from shapedoc.runtime.patterns import shape_of
 
 __all__ = ["Plan", "build", "mentions", "part", "told_by_identity"]
@@ -54,12 +55,31 @@ def mentions(key: object, number: int) -> bool:
 
 
 class Plan:
-    """What the generated code of one function looks like. tensors: parameters that are tensors in every call."""
+    """What the generated code of one function looks like.
 
-    def __init__(self, signature: inspect.Signature, tensors: frozenset[str], results: int) -> None:
+    tensors: parameters that are tensors in every call. results: how many results are compared. forms: how each
+    parameter is compared with that of the last call, None where none is. joined: all tensors by one guard.
+    """
+
+    def __init__(
+        self,
+        signature: inspect.Signature,
+        tensors: frozenset[str] = frozenset(),
+        results: int = 0,
+        forms: Mapping[str, Form] | None = None,
+        *,
+        joined: bool = True,
+    ) -> None:
         self.tensors = tensors
         self.results = results
+        self.forms = forms
+        self.joined = joined
         self.parameters = list(signature.parameters.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def head(self) -> str:
@@ -101,36 +121,57 @@ class Plan:
         if not ready:
             lines.append(f"    return _slow(None, _call({self.passed}))")
             return "\n".join(lines)
+        shapes = [f"_s{i}" for i in range(self.results)]
+        lines += self._as_last(shapes)
+        taken = [f"            {', '.join(shapes)}, = _entry[2]"] if shapes else []
         lines += [
-            "    _key = _entry = None",
-            "    try:",
-            f"        _key = ({self.key},)",
-            "        _entry = _seen[_key]",
-            # A signature that is new, one that has no hash, or no tensor, or one without sizes, where there was one.
-            "    except (KeyError, TypeError, AttributeError, RuntimeError):",
-            "        pass",
-            "    if _entry is None:",
-            f"        return _slow(_key, _call({self.passed}))",
-            "    _entry[0] += 1",
-            "    if _entry[0] == _entry[1]:",
-            f"        return _slow(_key, _call({self.passed}))",
+            "        _key = _entry = None",
+            "        try:",
+            f"            _key = ({self.key},)",
+            "            _entry = _seen[_key]",
+            *taken,
+            # A signature that is new, one that has no hash, or no tensor, or one without sizes, where there was one,
+            # or other results.
+            "        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError):",
+            "            _entry = None",
+            "        if _entry is None:",
+            f"            return _slow(_key, _call({self.passed}))",
+            "        _last[:] = [_entry, *_entry[3]]",
+            "    if _entry[1]:",
+            "        _entry[0] += 1",
+            "        if _entry[0] == _entry[1]:",
+            f"            return _slow(({self.key},), _call({self.passed}))",
         ]
         if not self.results:
             lines.append(f"    return _function({self.passed})")
             return "\n".join(lines)
-        lines.append(f"    _out = _function({self.passed})")
-        shapes = (
-            "_out.shape" if self.results == 1 else f"({', '.join(f'_out[{i}].shape' for i in range(self.results))})"
-        )
+        parts = ["_out"] if self.results == 1 else [f"_out[{i}]" for i in range(self.results)]
+        same = " and ".join(f"{part}.shape == {shape}" for part, shape in zip(parts, shapes, strict=True))
         lines += [
+            f"    _out = _function({self.passed})",
             "    try:",
-            f"        if {shapes} == _entry[2]:",
+            f"        if {same}:",
             "            return _out",
             "    except (AttributeError, TypeError, IndexError, RuntimeError):",
             "        pass",
             f"    return _result(_out, _call({self.passed}))",
         ]
         return "\n".join(lines)
+
+    def _as_last(self, shapes: list[str]) -> list[str]:
+        """The comparison with the last call, up to the line below which any other one is looked up."""
+        if self.forms is None:
+            return ["    if True:"]
+        names, tests = conditions(self.forms, joined=self.joined)
+        return [
+            "    try:",
+            # Empty, or of another version of this code, where another thread has changed it meanwhile.
+            f"        {', '.join(['_entry', *shapes, *names])}, = _last",
+            f"        _known = {' and '.join(tests) or 'True'}",
+            "    except Exception:",
+            "        _known = False",
+            "    if not _known:",
+        ]
 
 
 def build(plan: Plan, names: dict[str, Any], scope: dict[str, Any], *, ready: bool) -> FunctionType:
