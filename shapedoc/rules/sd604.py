@@ -10,6 +10,7 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import is_number, names, tensor_operands
 from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.overlaps import Overlap, overlaps
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import softmaxes
 from shapedoc.rules.weights import followed, is_mask
@@ -28,6 +29,10 @@ _VIEWS = names(
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     seen: set[Span] = set()
+    for overlap in overlaps(trace):
+        if overlap.event.span not in seen and not overlap.event.span.path:
+            seen.add(overlap.event.span)
+            yield _overlapping(trace, overlap)
     for softmax in softmaxes(trace):
         for event, weights in followed(g, softmax):
             if event.short not in _CHANGES or not event.in_place or event.span in seen or event.span.path:
@@ -85,19 +90,49 @@ def _found(trace: Trace, event: Event, memory: Operand, softmax: Event) -> Findi
     )
 
 
+def _overlapping(trace: Trace, found: Overlap) -> Finding:
+    event, memory = found.event, found.event.operand("input")
+    text = text_of(trace, memory)
+    read, written = trace.source(found.source.span), trace.source(event.span)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error" if found.shift > 0 else "warning",
+        message=f"`{written}` is written over while it is read: it shares elements with `{read}`",
+        tensor=text,
+        actual=shape_text(event, memory.shape if memory is not None else None),
+        labels=label(found.source.span, f"the same memory, {abs(found.shift)} along axis {found.axis}")
+        + call_labels(event),
+        why="torch copies element by element: where the parts of one memory overlap, what has been written is read "
+        "again, and the first element may flood the axis"
+        if found.shift > 0
+        else "torch copies in no order that it promises: where the parts of one memory overlap, it raises, or reads "
+        "what has been written on some devices",
+        help=f"read from a copy: `{read}.clone()`",
+        causes=(f"parts of one memory in {event.function}",),
+    )
+
+
 RULE = Rule(
     code="SD604",
     name="in-place-on-shared",
     severity="error",
-    summary="Attention changes the encoder's outputs in place, and the next step uses them again.",
+    summary="Attention changes the encoder's outputs in place, and the next step uses them again; or a part of a "
+    "tensor is assigned to another part that shares elements with it.",
     what="Follows attention weights to where they are multiplied with values. Reports a product that is written into "
-    "the values (`mul_`, `*=`), where these were handed to the function or made before the loop.",
+    "the values (`mul_`, `*=`), where these were handed to the function or made before the loop. Reports assignments "
+    "between two slices of one torch tensor that are shifted against each other by less than half of the axis.",
     why="The first step is right. Every later one attends to a memory that has been multiplied with the weights of all "
     "steps before it: what was not looked at fades out for ever. Nothing raises unless gradients are asked for, and "
     "then the message names another line.",
-    instead="`context = (weights * memory).sum(dim=1)`, or `torch.bmm`, which make a new tensor.",
+    instead="`context = (weights * memory).sum(dim=1)`, or `torch.bmm`, which make a new tensor; "
+    "`x[:, 1:] = x[:, :-1].clone()`.",
     source="PyTorch documentation, Autograd mechanics, In-place operations with autograd; NumPy documentation, "
-    "Universal functions (ufunc) basics, augmented assignment; Bahdanau et al. 2015, equation 5.",
+    "Universal functions (ufunc) basics, augmented assignment, and the release notes of 1.13 (operations where input "
+    "and output overlap, which NumPy copies first); Bahdanau et al. 2015, equation 5.",
     bad=(
         Example(
             """\
@@ -113,6 +148,21 @@ def attend(state, memory):
 torch.manual_seed(0)
 memory, states = torch.randn(2, 5, 7), torch.randn(3, 2, 7)
 result = torch.stack([attend(state, memory) for state in states])
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def shift(x):
+    half = x.size(2) // 2
+    x[:, 1:, :half] = x[:, :-1, :half]  # <- SD604
+    return x
+
+
+torch.manual_seed(0)
+result = shift(torch.randn(2, 5, 6))
 """
         ),
     ),
@@ -131,6 +181,21 @@ def attend(state, memory):
 torch.manual_seed(0)
 memory, states = torch.randn(2, 5, 7), torch.randn(3, 2, 7)
 result = torch.stack([attend(state, memory) for state in states])
+"""
+        ),
+        Example(
+            """\
+import torch
+
+
+def shift(x):
+    half = x.size(2) // 2
+    x[:, 1:, :half] = x[:, :-1, :half].clone()
+    return x
+
+
+torch.manual_seed(0)
+result = shift(torch.randn(2, 5, 6))
 """
         ),
     ),

@@ -52,7 +52,47 @@ class Write(nn.Module):
 """,
 }
 
+WRONG |= {
+    "parts of one tensor that are one place apart": """
+def shift(x):
+    b, w, h, c = x.size()
+    x = F.relu(x)
+    x[:, 1:, :, : c // 2] = x[:, : w - 1, :, : c // 2]  # <- SD604
+    return x
+""",
+    "to the left, as of a queue": """
+class Queue(nn.Module):
+    def __init__(self, n, c):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(n, c))
+
+    def forward(self, row):
+        self.rows[:-1] = self.rows[1:]  # <- SD604
+        self.rows[-1] = row
+        return self.rows
+""",
+}
+
 RIGHT = {
+    "parts that are read first, or apart": """
+def shift(x):
+    b, w, h, c = x.size()
+    x = F.relu(x)
+    x[:, 1:] = x[:, :-1].clone()
+    x[:, :, : h // 2] = x[:, :, h // 2 :]
+    x[:, 1:, :, :1] = x[:, :-1, :, 1:2]
+    x[:, 0] = x[:, 1]
+    y = torch.zeros(3, 2)
+    y[2:] = y[:1]
+    y[1:] = x[0, :-1, 0, :2]
+    return x, y
+""",
+    "NumPy, which copies": """
+def shift(rows):
+    rows = np.tanh(rows)
+    rows[1:] = rows[:-1]
+    return rows
+""",
     "a new tensor": """
 def read(state, notes):
     share = torch.bmm(notes, state.unsqueeze(2)).softmax(1)
