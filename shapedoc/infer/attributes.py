@@ -27,6 +27,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.core.verdict import Lost
 from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.replaced import is_set_by_a_method
 from shapedoc.infer.values import (
     BoundMethod,
     Choice,
@@ -86,6 +87,7 @@ TENSOR_ONLY = frozenset(
         "unfold",
         "tril",
         "triu",
+        "t",
     ]
 )
 _DTYPES: dict[str, Kind] = {
@@ -252,6 +254,8 @@ def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> 
         return Bool()
     if name in ("device", "dtype"):
         return Unknown("not a size")
+    if is_set_by_a_method(value.cls, name):
+        return Unknown(f"`{name}` is set by another call")
     if any(not isinstance(b, Class) for b in value.cls.ancestors()):
         return Bound(value, name)
     return Unknown(f"attribute `{name}` is not set")

@@ -9,7 +9,7 @@ from shapedoc.infer.values import Class, Function
 from shapedoc.source import ir
 from shapedoc.source.walk import blocks
 
-__all__ = ["replaced"]
+__all__ = ["is_set_by_a_method", "replaced"]
 
 # Where a module keeps its buffers: what is written there under a name that is worked out may be any of them.
 _BUFFERS = "_buffers"
@@ -31,6 +31,11 @@ def replaced(cls: Class, attributes: dict[str, Value], method: Function, built: 
     if _BUFFERS in others:
         found += [n for n, value in attributes.items() if isinstance(value, Tensor) and not value.learned]
     return sorted({*found, *(n for n in own if isinstance(attributes.get(n), NoneValue))})
+
+
+def is_set_by_a_method(cls: Class, name: str) -> bool:
+    """Whether a method of a class assigns an attribute: what a finished object has need not be there from the start."""
+    return any(isinstance(m.node, ir.FunctionDef) and name in _assigned_by(m, m.node) for m in _methods(cls))
 
 
 def _methods(cls: Class) -> Iterator[Function]:

@@ -13,6 +13,7 @@ from shapedoc.rules.elementwise import Meeting, is_mask, shallowest
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.masks import masks
 from shapedoc.rules.outer import Outer, outers
+from shapedoc.rules.rowmasks import RowMask, row_masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd201 import one_inserted
 from shapedoc.rules.sd401 import is_right, wrong_use
@@ -39,6 +40,35 @@ def check(trace: Trace) -> Iterator[Finding]:
             for found in (*_constant(trace, sink), *_doubled(trace, sink)):
                 seen.add(sink.event.span)
                 yield found
+    for rows in row_masks(trace):
+        if rows.event.span not in seen and not rows.event.span.path and not rows.event.doubtful:
+            seen.add(rows.event.span)
+            yield _of_rows(trace, rows)
+
+
+def _of_rows(trace: Trace, found: RowMask) -> Finding:
+    event, mask = found.event, found.padding
+    text, actual = text_of(trace, mask), shape_text(event, mask.shape)
+    made = graph(trace).producer(mask.value)
+    while made is not None and made.span.path:
+        made = None
+    other = text_of(trace, found.causal)
+    return finding(
+        trace,
+        event,
+        made.span if made is not None else mask.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{_mask(text)} {actual} lies along the rows of the causal mask {other}: it hides queries, and no key",
+        tensor=text,
+        actual=actual,
+        labels=label(event.span, f"joined here with {other} {shape_text(event, found.causal.shape)}")
+        + call_labels(event),
+        why="rows are queries: those of padding lose all their keys, and every other query sees all keys of padding "
+        "that the causal mask does not hide",
+        help="put its axis of size 1 where the rows are: `unsqueeze(-2)` for `unsqueeze(-1)`",
+    )
 
 
 def _laid_out(trace: Trace, operand: Operand, user: Event) -> Event | None:

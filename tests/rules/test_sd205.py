@@ -81,7 +81,48 @@ def attend(x, tokens, pad):
 """,
 }
 
+WRONG |= {
+    "padding along the rows of a causal mask": """
+class Model(nn.Module):
+    def __init__(self, pad):
+        super().__init__()
+        self.pad = pad
+
+    def forward(self, words):
+        real = (words != self.pad).unsqueeze(1).unsqueeze(3)  # <- SD205
+        n = words.shape[1]
+        past = torch.tril(torch.ones(n, n)).bool()
+        return real & past
+""",
+    "padding along the rows of a mask of the future": """
+def hidden(words, pad):
+    b, n = words.shape
+    blank = (words == pad)[:, None, :, None]  # <- SD205
+    future = torch.ones(n, n, dtype=torch.bool).triu(1)
+    return blank | future
+""",
+}
+
 RIGHT = {
+    "padding along both axes, and a causal mask": """
+def visible(words, pad):
+    b, n = words.shape
+    real = words != pad
+    past = torch.tril(torch.ones(n, n)).bool()
+    return real.unsqueeze(1) & real.unsqueeze(2) & past
+""",
+    "padding along the columns of a causal mask": """
+def visible(words, pad):
+    b, n = words.shape
+    past = torch.tril(torch.ones(n, n)).bool()
+    return (words != pad).unsqueeze(1).unsqueeze(2) & past
+""",
+    "rows of examples beside what is not known": """
+def visible(words, pad, shown):
+    b, n = words.shape
+    past = torch.tril(torch.ones(n, n)).bool()
+    return (words != pad).unsqueeze(2) & shown & past
+""",
     "padding along the keys": """
 class Attend(nn.Module):
     def __init__(self, vocab, d):

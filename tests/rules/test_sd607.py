@@ -40,6 +40,23 @@ def read(keys, is_padding):
         is_padding.t()  # <- SD607
     return keys, is_padding
 """,
+    "a mask that another method sets": """
+class Attention(nn.MultiheadAttention):
+    def __init__(self, d, n, batch_first=True):
+        super().__init__(d, n)
+        self.batch_first = batch_first
+
+    def set_mask(self, is_padding):
+        self.is_padding = is_padding
+
+    def forward(self, query, key, value):
+        is_padding = self.is_padding
+        if self.batch_first:
+            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        elif is_padding is not None:
+            is_padding.t()  # <- SD607
+        return super().forward(query, key, value, key_padding_mask=is_padding)
+""",
     "layers without a state": """
 class Block(nn.Module):
     def __init__(self, d):
