@@ -97,10 +97,11 @@ class Float:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Bool:
-    """A truth value; `parameter`: it is the default of this parameter of a constructor."""
+    """A truth value; `parameter`: it is the default of this parameter of a constructor, `flag`: of ``forward``."""
 
     value: bool | None = None
     parameter: str = field(default="", compare=False)
+    flag: str = field(default="", compare=False)
 
 
 @dataclass(slots=True, unsafe_hash=True)

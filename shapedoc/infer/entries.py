@@ -19,7 +19,7 @@ from shapedoc.infer import assignments, calls, expressions, loops, operators, pa
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
-from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources
+from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources, called
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Symbolic
@@ -30,9 +30,11 @@ __all__ = ["Sources", "analyse"]
 _REGISTERED = (assignments, calls, expressions, loops, operators, packages, statements)
 _PASSES = 3
 _VARIANTS = 4
-# Steps: what the walks of one class with other answers may take, and up to where a walk costs little.
+# Steps: what the walks of one class with other answers may take, up to where a walk costs little, and from where on
+# there is not one more.
 _BUDGET = 2_000
 _CHEAP = 300
+_DEAR = 3_000
 
 Loader = Callable[[Machine, ir.Import], dict[str, Value]]
 
@@ -59,10 +61,14 @@ def analyse(
 
 @dataclass(slots=True)
 class Answer:
-    """Another value of a constructor's parameter that the program asks for, and the branches that it decides (ids)."""
+    """Another value of a parameter that the program asks for, and the branches that it decides (ids).
+
+    given: to the constructor. called: to ``forward``.
+    """
 
     given: dict[str, Value]
     branches: set[int]
+    called: dict[str, Value] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -138,7 +144,7 @@ class Walk:
             if not isinstance(member, Function) or not self._is_new(member) or name.startswith("__"):
                 continue
             self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
-        return Asked(cls, forward, self._answers(cls), cost) if forward is not None else None
+        return Asked(cls, forward, [*self._answers(cls), *self._flags(forward)], cost) if forward is not None else None
 
     def _variants(self, asked: Asked) -> None:
         """Where the program asks what a parameter is (``if self.score == "general"``), walk the other answers too.
@@ -148,10 +154,11 @@ class Walk:
         answers are walked, or none.
         """
         one, other = self.m.sides
-        for answer in asked.answers[: _BUDGET // (asked.cost + 1)]:
+        affordable = _BUDGET // (asked.cost + 1) or int(asked.cost < _DEAR)
+        for answer in asked.answers[:affordable]:
             if asked.cost < _CHEAP or not answer.branches <= (one & other):
                 instance, sizes = self._build(asked.cls, answer.given)
-                self._entry(asked.cls.name, self._method(instance, asked.forward), sizes)
+                self._entry(asked.cls.name, self._method(instance, asked.forward, answer.called), sizes)
 
     def _is_new(self, function: Function) -> bool:
         """Whether nothing has called a function, and it is not meant to fail."""
@@ -176,6 +183,15 @@ class Walk:
                     answers.append(Answer({name: given}, branches))
         return answers[:_VARIANTS]
 
+    def _flags(self, forward: Function) -> list[Answer]:
+        """Other values of the flags of ``forward`` that the program asks for, one at a time."""
+        answers = []
+        for p in forward.node.params:
+            for value, branches in self.m.asked.get(called(p.name), {}).items():
+                if isinstance(value, bool) and p.name in forward.defaults:
+                    answers.append(Answer({}, branches, {p.name: Bool(value, called(p.name))}))
+        return answers[:_VARIANTS]
+
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:
         m = self.m
         m.begin()
@@ -194,11 +210,12 @@ class Walk:
         self.built, m.executed = m.executed, walked | m.executed
         return instance, m.sizes
 
-    def _method(self, instance: Instance, function: Function) -> Runner:
+    def _method(self, instance: Instance, function: Function, given: Mapping[str, Value] | None = None) -> Runner:
         static = function.role == "static"
+        chosen = {name: Arg(value) for name, value in (given or {}).items()}
 
         def run(symbols: dict[str, Symbolic]) -> None:
-            args = parameters(self.m, function, symbols, size=False, skip=0 if static else 1)
+            args = parameters(self.m, function, symbols, size=False, skip=0 if static else 1) | chosen
             for name in replaced(instance.cls, instance.attributes, function, self.built):
                 self.m.set_attribute(instance, name, Unknown(f"`{name}` is set by another call"))
             calls.invoke(self.m, function, [] if static else [Arg(instance)], args, function.node_expression)

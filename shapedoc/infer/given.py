@@ -65,6 +65,8 @@ def parameters(
         value = _from_default(p.name, default, size=size)
         if size and isinstance(value, Bool | Str):
             value = replace(value, parameter=p.name)
+        elif isinstance(value, Bool):
+            value = replace(value, flag=p.name)
         if size and isinstance(value, Int):
             value = Int(value.dim, p.name)
         if value is None:

@@ -30,6 +30,7 @@ __all__ = [
     "Machine",
     "Signal",
     "Sources",
+    "called",
     "evaluator",
     "executor",
     "replace_tensor",
@@ -40,6 +41,11 @@ Signal = str  # "" falls through; "return", "break", "continue", "raise"
 
 EVALUATE: dict[type, Callable[..., Value]] = {}
 EXECUTE: dict[type, Callable[..., Signal]] = {}
+
+
+def called(parameter: str) -> str:
+    """How a parameter of ``forward`` is told from one of the constructor's among those that are asked for."""
+    return f"{parameter}()"
 
 
 def evaluator(kind: type) -> Callable[[Callable[..., Value]], Callable[..., Value]]:

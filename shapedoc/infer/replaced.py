@@ -34,8 +34,11 @@ def replaced(cls: Class, attributes: dict[str, Value], method: Function, built: 
 
 
 def is_set_by_a_method(cls: Class, name: str) -> bool:
-    """Whether a method of a class assigns an attribute: what a finished object has need not be there from the start."""
-    return any(isinstance(m.node, ir.FunctionDef) and name in _assigned_by(m, m.node) for m in _methods(cls))
+    """Whether a method of a class assigns an attribute that its constructor does not."""
+    setters = {
+        m.node.name for m in _methods(cls) if isinstance(m.node, ir.FunctionDef) and name in _assigned_by(m, m.node)
+    }
+    return bool(setters) and "__init__" not in setters
 
 
 def _methods(cls: Class) -> Iterator[Function]:

@@ -11,6 +11,7 @@ from shapedoc.core.value import (
     NoneValue,
     Tensor,
     Unknown,
+    Value,
 )
 from shapedoc.infer.again import asked_of, remember, walk_branch
 from shapedoc.infer.assignments import assign
@@ -18,7 +19,7 @@ from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
-from shapedoc.infer.machine import Machine, Signal, executor
+from shapedoc.infer.machine import Machine, Signal, called, executor
 from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Class, Function, Setting
 from shapedoc.source import ir
@@ -56,8 +57,7 @@ def returning(m: Machine, node: ir.Return) -> Signal:
 def branching(m: Machine, node: ir.If) -> Signal:
     outer, m.testing = m.testing, id(node)
     asked = condition(m, node.test)
-    if isinstance(asked, Bool) and asked.parameter and asked.value is not None:
-        m.ask(asked.parameter, not asked.value)
+    _ask_otherwise(m, node.test, asked)
     known = truth(m, asked)
     if known is None:
         known = settled_by_setting(m, node)
@@ -76,6 +76,14 @@ def branching(m: Machine, node: ir.If) -> Signal:
     if not any(s.signal for s in states):
         remember(m, question, before, [(s.sizes, s.variables) for s in states])
     return signal
+
+
+def _ask_otherwise(m: Machine, test: ir.Expr, asked: Value) -> None:
+    """What a parameter's default answers, its other value would answer otherwise."""
+    if isinstance(test, ir.UnaryOp) and test.op == "not" and isinstance(test.operand, ir.Name | ir.Attribute):
+        asked = m.eval(test.operand)
+    if isinstance(asked, Bool) and asked.value is not None and (asked.parameter or asked.flag):
+        m.ask(asked.parameter or called(asked.flag), not asked.value)
 
 
 @executor(ir.With)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand, Problem, Trace
-from shapedoc.core.value import Bool, Int
+from shapedoc.core.value import Bool, Int, Tensor
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, laid_out, layer_of, problems
 from shapedoc.rules.flow import shape_at
 from shapedoc.rules.layouts import is_mixed_up
@@ -54,7 +54,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         event, problem = clearest(trace, event, problem)
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if problem.detail.get("why") == "causal":
-            yield _causal(trace, event, problem, operand)
+            if not _is_up_to_caller(event):
+                yield _causal(trace, event, problem, operand)
         elif operand is not None and not is_tainted(trace, operand):
             yield _found(_Mask(trace, event, problem, operand, shape_at(event, operand)), severity)
 
@@ -160,9 +161,20 @@ def _heads(m: _Mask) -> str | None:
     return m.event.sizes.show(config.dim)
 
 
+def _causal_operand(event: Event) -> Operand | None:
+    return event.operand("is_causal") or event.operand("tgt_is_causal")
+
+
+def _is_up_to_caller(event: Event) -> bool:
+    """Whether the mask and the flag are both arguments of a function that nobody is seen to call with both."""
+    causal, mask = _causal_operand(event), event.operand("attn_mask")
+    chosen = causal is not None and isinstance(causal.value, Bool) and causal.value.parameter.endswith("()")
+    return chosen and mask is not None and isinstance(mask.value, Tensor) and mask.value.event < 0
+
+
 def _causal(trace: Trace, event: Event, problem: Problem, operand: Operand | None) -> Finding:
     """`is_causal` beside a mask, or without the mask that it is a hint about."""
-    causal = event.operand("is_causal") or event.operand("tgt_is_causal")
+    causal = _causal_operand(event)
     name = event.short.removesuffix(".forward")
     both = not event.op.endswith(".forward")
     text = text_of(trace, operand) if operand is not None else ""

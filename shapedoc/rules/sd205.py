@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.rules.contractions import names
 from shapedoc.rules.elementwise import Meeting, is_mask, shallowest
@@ -140,6 +141,13 @@ def _hides_keys(sink: Sink, softmax: Softmax, shape: Shape) -> bool:
     return place is not None and (-place > len(shape.suffix) or shape.suffix[place].dim != ONE)
 
 
+def _hides_elsewhere(trace: Trace, sink: Sink, places: set[Span]) -> bool:
+    """Whether what was masked goes into a softmax at another place, along whose axis the mask varies."""
+    shape = shape_at(sink.event, sink.mask)
+    softmaxes_ = [s for s in _normalised(trace, sink) if s.event.span not in places]
+    return shape is not None and any(_hides_keys(sink, softmax, shape) for softmax in softmaxes_)
+
+
 def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
     """A padding mask that does not vary along the axis that the softmax normalises hides no key."""
     meaning = masks(trace).of(sink.mask.value)
@@ -148,6 +156,11 @@ def _constant(trace: Trace, sink: Sink) -> Iterator[Finding]:
     shape = shape_at(sink.event, sink.mask)
     if shape is not None and any(_hides_keys(sink, other, shape) for other in found[1:]):
         return  # another branch normalises along it
+    places = {other.event.span for other in found}
+    if any(
+        _hides_elsewhere(trace, other, places) for other in mask_sinks(trace) if other.event.span == sink.event.span
+    ):
+        return  # another walk takes a branch that does
     if softmax is None or softmax.axis is None or shape is None or _is_wrong_itself(trace, softmax):
         return
     if meaning is not None and meaning.kind != "padding":

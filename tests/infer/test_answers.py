@@ -57,3 +57,26 @@ def test_a_dear_class_is_not_where_a_caller_decided_both_ways() -> None:
 def test_a_very_dear_class_is_walked_once() -> None:
     assert walked(SCORER.format(padding=DEAR * 5), "tanh") == []
     assert walked(SCORER.format(padding=DEAR * 5), "relu") == ["Scorer.forward"]
+
+
+FLAGGED = """\
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.near = nn.Linear(d, d)
+
+    def forward(self, x, training=True):
+        x = self.near(x)
+        if not training:
+            return x.tanh()
+        return x.relu()
+"""
+
+
+def test_the_other_value_of_a_flag_of_forward_is_walked() -> None:
+    assert walked(FLAGGED, "relu") == ["Model.forward"]
+    assert walked(FLAGGED, "tanh") == ["Model.forward"]
+    assert walked(FLAGGED.replace("not training", "training"), "tanh") == ["Model.forward"]

@@ -248,6 +248,18 @@ class Attend(nn.Module):
             weights = scores.softmax(dim=-1)
         return weights @ v
 """,
+    "slots that compete, where a caller asks for it": """
+class Slots(nn.Module):
+    def forward(self, query, memory, blank, inverted=False):
+        scores = torch.bmm(query, memory.transpose(1, 2))
+        scores.masked_fill_(blank.unsqueeze(1), -1e9)
+        if inverted:
+            share = scores.softmax(dim=-2)
+            share = share / share.sum(-1, keepdim=True)
+        else:
+            share = scores.softmax(dim=-1)
+        return torch.bmm(share, memory)
+""",
     "queries and keys, each masked": """
 def attend(x, lengths):
     B, T, d = x.shape
