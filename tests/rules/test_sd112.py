@@ -75,6 +75,21 @@ class Layer(nn.Module):
 
 Layer(8, 2)(torch.randn(3, 5, 8), torch.zeros(3, 5, dtype=torch.bool))
 """,
+    "a mask and is_causal, where the caller chooses": """
+class Block(nn.Module):
+    def __init__(self, dim, fused=True):
+        super().__init__()
+        self.fused, self.project = fused, nn.Linear(dim, dim)
+
+    def forward(self, x, mask=None, is_causal=False):
+        q = self.project(x)
+        if self.fused:
+            return F.scaled_dot_product_attention(q, x, x, attn_mask=mask, is_causal=is_causal)
+        scores = q @ x.mT
+        if is_causal:
+            scores = scores + torch.full(scores.shape[-2:], -torch.inf).triu(1)
+        return scores.softmax(-1) @ x
+""",
     "masks that broadcast": """
 def attend(q, k, v, keep):
     n, h, t, d = q.shape
