@@ -15,9 +15,10 @@ from functools import partial
 from types import FrameType, FunctionType
 from typing import Any
 
-from shapedoc.integrations.guards import forms_of, held
+from shapedoc.integrations.guards import Form, forms_of, held
 from shapedoc.integrations.reading import foresee, is_numpy_call, read_ahead, read_call
 from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
+from shapedoc.integrations.surmised import fits, surmise
 from shapedoc.integrations.told import ShapeError, hide_own_frames
 from shapedoc.integrations.watched import Options, Watch, tell
 from shapedoc.runtime.blame import agree, blame
@@ -51,6 +52,8 @@ class Checked:
         self.plan: Plan | None = None
         # Whether reading has followed all that the function can do, so that its results follow from its arguments.
         self.follows = False
+        # What the arguments of a function that states nothing are taken for, to read it before it is called.
+        self.surmised: dict[str, Term] = {}
         # Objects that signatures tell by their identity.
         self.alive: dict[int, weakref.ref[Any]] = {}
         self.signature = inspect.signature(function)
@@ -134,7 +137,7 @@ class Checked:
         return self._typed
 
     def prepare(self) -> None:
-        """Do what does not depend on a call, where annotations state its arguments: compile, read the file, import."""
+        """Do what does not depend on a call: compile, read the file, import."""
         function = self.function
         if not self.options.record or not self.watch.path or not isinstance(function, FunctionType):
             return
@@ -144,23 +147,45 @@ class Checked:
             given = {n: p for i, (n, p) in enumerate(self.signature.parameters.items()) if i or n != "self"}
             stated = inspect.get_annotations(function, eval_str=True)
             typed = {n for n in given if hasattr(something(stated.get(n)), "dim_str")}
-            if not typed:
-                return
             optional = [n for n in given if n in typed and not hasattr(stated[n], "dim_str")]
             terms = self.contract.params
             _ = self.typed
-            # The wrapper that calls with tensors alone will need, so that it is compiled already.
-            if typed == set(given) and len(optional) < 2 and all(given[n].default is None for n in optional):
+            if given and typed == set(given) and len(optional) < 2 and all(given[n].default is None for n in optional):
                 plans = foresee(function, *optional)
                 self.follows = len(plans) == 1 + len(optional) and len(given) == len(self.signature.parameters)
                 # What an axis of size 1 may do by itself is seen by a recording only.
                 if all(isinstance(d, Named) for term in terms.values() for d in term.dims):
                     self.watch.foreseen = plans
+            if not typed and not terms:
+                self._surmise(function, given)
             if not self.watch.foreseen:
                 read_ahead(function)
+            self._build(self._expected(given), ready=True)
         except Exception as problem:  # A name that is defined further down: the first call will see.
             if os.environ.get("SHAPEDOC_DEBUG") and not isinstance(problem, NameError):
                 raise
+
+    def _surmise(self, function: FunctionType, given: Mapping[str, inspect.Parameter]) -> None:
+        """Read a function that states nothing with arguments as most calls give them."""
+        if "." in function.__qualname__.rpartition("<locals>.")[2] and function.__name__ not in ("forward", "__call__"):
+            return  # What other methods do is mostly seen where these call them.
+        needed = [n for n, p in given.items() if p.default is p.empty]
+        others = [n for n in given if n not in needed]
+        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in given.values())
+        if needed and plain and all(given[n].default is None for n in others):
+            read = surmise(function, needed, others)
+            if read is not None:
+                self.surmised, self.watch.foreseen = read[0], {frozenset(): read[1]}
+
+    def _expected(self, given: Mapping[str, inspect.Parameter]) -> Plan:
+        """The wrapper that calls will probably need, to be compiled before the first one."""
+        forms: dict[str, Form] = {n: "module" for n in self.signature.parameters if n not in given}
+        for name, parameter in given.items():
+            rest = parameter.kind.name.startswith("VAR")
+            forms[name] = "rest" if rest else "tensor" if parameter.default is parameter.empty else "choice"
+        tensors = frozenset(n for n, form in forms.items() if form == "tensor")
+        results = 0 if self.follows else len(self.contract.returns)
+        return Plan(self.signature, tensors, results, forms if tensors else None)
 
     # -- a signature that has not been verified
 
@@ -259,7 +284,12 @@ class Checked:
         owner = bound.get("self")
         if owner is not None and vars(type(owner)).get(self.function.__name__) is not self.wrapper:
             return None
-        terms = self.contract.params
+        terms = self.surmised or self.contract.params
+        if self.surmised:
+            others = [v for n, v in bound.items() if n not in terms and n != "self"]
+            good = all(v is None for v in others) and all(_is_general(bound[n], t) for n, t in terms.items())
+            plan = self.watch.foreseen.get(frozenset())
+            return frozenset() if good and plan is not None and fits(terms, plan, bound) else None
         absent = frozenset(name for name in terms if bound.get(name) is None)
         return absent if all(name in absent or _is_general(bound[name], t) for name, t in terms.items()) else None
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Trace
 from shapedoc.runtime.contracts import definition_of
-from shapedoc.runtime.places import source_file
+from shapedoc.runtime.places import Place, SourceFile, source_file
 from shapedoc.source import ir
 from shapedoc.source.folded import with_and_without
 from shapedoc.source.suppress import parse_suppressions, skips_file
@@ -26,7 +26,7 @@ from shapedoc.source.suppress import parse_suppressions, skips_file
 if TYPE_CHECKING:
     from shapedoc.runtime.foreseen import Foreseen
 
-__all__ = ["foresee", "is_numpy_call", "read_ahead", "read_call", "read_functions"]
+__all__ = ["foresee", "is_numpy_call", "place_ahead", "read_ahead", "read_call", "read_functions", "untold"]
 
 # A longer file would take more than a second, in the middle of a program.
 _MOST_LINES = 4000
@@ -75,18 +75,33 @@ def read_functions(path: str, definitions: Collection[ir.Span4]) -> list[Finding
     return parse_suppressions(source.module.comments).split(found, source.module)[0]
 
 
+def place_ahead(function: FunctionType) -> tuple[SourceFile, Place] | None:
+    """Where a function stands that may be read before it is called."""
+    source, place = definition_of(function)
+    if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD:
+        return None
+    return source, place
+
+
+def untold(source: SourceFile, plan: Foreseen, found: Collection[Finding] = ()) -> bool:
+    """Whether there is nothing to tell in what a plan runs through; found: what is besides what its file shows."""
+    told = [s for f in (*_found(source.path, source.text), *found) for s in (f.span, *(la.span for la in f.labels))]
+    return not any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions)
+
+
 def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], Foreseen]:
     """What calls of a function do whose annotations state every argument, by the arguments that they leave out.
 
     optional: the one that may be None. Left out is what reading leaves open, and what there is something to tell of,
     in the function or in those of its file that it calls.
     """
-    source, place = definition_of(function)
-    if source is None or place is None or source.text.count("\n") > _MOST_LINES_AHEAD:
+    found = place_ahead(function)
+    if found is None:
         return {}
     from shapedoc.engine.analysis import study_one
     from shapedoc.runtime.foreseen import foreseen, is_straight
 
+    source, place = found
     definition = place.node
     assert isinstance(definition, ir.FunctionDef)
     plans: dict[frozenset[str], Foreseen] = {}
@@ -98,15 +113,14 @@ def foresee(function: FunctionType, optional: str = "") -> dict[frozenset[str], 
             module, read = source.module, definition
         if not is_straight(read):
             continue
-        found = _found(source.path, source.text)
+        more: list[Finding] = []
         if optional:
             one = study_one(source.path, source.text, module, place.owner or definition.name)
-            trace, found = one.trace, [*found, *one.findings]
+            trace, more = one.trace, one.findings
         else:
             trace = _studied(source.path, source.text)[0]
         plan = foreseen(trace, function.__code__, source, place)
-        told = [s for f in found for s in (f.span, *(label.span for label in f.labels))]
-        if plan is not None and not any(s.line <= d[2] and s.end_line >= d[0] for s in told for d in plan.definitions):
+        if plan is not None and untold(source, plan, more):
             plans[frozenset(absent)] = plan
     return plans
 
@@ -116,9 +130,9 @@ def read_ahead(function: FunctionType) -> None:
     import shapedoc.runtime.recording
     import shapedoc.runtime.sites  # noqa: F401
 
-    source, _ = definition_of(function)
-    if source is not None and source.text.count("\n") <= _MOST_LINES_AHEAD:
-        _found(source.path, source.text)
+    found = place_ahead(function)
+    if found is not None:
+        _found(found[0].path, found[0].text)
 
 
 @lru_cache(maxsize=64)

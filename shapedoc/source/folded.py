@@ -8,7 +8,7 @@ from dataclasses import replace
 from shapedoc.source import ir
 from shapedoc.source.walk import blocks
 
-__all__ = ["with_and_without"]
+__all__ = ["replaced", "with_and_without"]
 
 
 def with_and_without(
@@ -26,12 +26,13 @@ def with_and_without(
     nothing: list[ir.Stmt] = [ir.Assign(here, [ir.Name(here, n)], ir.Const(here, None)) for n in absent]
     params = [replace(p, default=None) if p.name in given else p for p in definition.params if p.name not in absent]
     folded = replace(definition, params=params, body=nothing + _chosen(definition.body, known))
-    return replace(module, body=_replaced(module.body, definition, folded)), folded
+    return replace(module, body=replaced(module.body, definition, folded)), folded
 
 
-def _replaced(body: list[ir.Stmt], old: ir.FunctionDef, new: ir.FunctionDef) -> list[ir.Stmt]:
+def replaced(body: list[ir.Stmt], old: ir.FunctionDef, new: ir.FunctionDef) -> list[ir.Stmt]:
+    """A body, of a file or a class, with one function for another."""
     return [
-        new if s is old else replace(s, body=_replaced(s.body, old, new)) if isinstance(s, ir.ClassDef) else s
+        new if s is old else replace(s, body=replaced(s.body, old, new)) if isinstance(s, ir.ClassDef) else s
         for s in body
     ]
 

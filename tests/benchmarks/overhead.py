@@ -112,7 +112,8 @@ def first_call(rounds: int, folder: Path) -> None:
 
     Of the process: nothing has been seen, and what the tool consists of is loaded. Of a class: it has just been
     decorated, in a file of its own; jaxtyping's first call of such a class stands beside it. Unstated: the same
-    without annotations, which is recorded. Of a module: another one of the same layers. Of a signature: other numbers.
+    without annotations. Branching: with a branch besides, so that it is recorded, whatever it states. Of a module:
+    another one of the same layers. Of a signature: other numbers.
     Of an agreement: sizes are equal by chance. Of a one: a size is 1 that was none before.
     """
     x = torch.randn(2, 5, 12)
@@ -129,8 +130,9 @@ def first_call(rounds: int, folder: Path) -> None:
     decorating_ours = [_once(lambda c=cls: shapedoc.check(c)) for cls in fresh]  # type: ignore[misc]
     ours = [cls(12) for cls in fresh]
     times["a class"] = [_once(lambda m=model: m(x)) for model in ours]  # type: ignore[misc]
-    plain = [shapedoc.check(cls)(12) for cls in _fresh_classes(folder, len(fresh), stated=False)]
-    times["unstated"] = [_once(lambda m=model: m(x)) for model in plain]  # type: ignore[misc]
+    for kind in ("unstated", "branching"):
+        plain = [shapedoc.check(cls)(12) for cls in _fresh_classes(folder, len(fresh), kind)]
+        times[kind] = [_once(lambda m=model: m(x)) for model in plain]  # type: ignore[misc]
     times["a module"] = modules
     alike = {"a one": ((1, 5, 12), (2, 1, 12)), "an agreement": ((2, 12, 12), (7, 7, 12), (12, 5, 12))}
     for kind, shapes in alike.items():
@@ -152,14 +154,16 @@ def first_call(rounds: int, folder: Path) -> None:
         print(f"first call of {what:12} {cost:8.0f} us  {cost / one:6.1f} x one jaxtyped call")
 
 
-def _fresh_classes(folder: Path, count: int, *, stated: bool = True) -> Iterator[type[Attention]]:
-    """Copies of the module, each in a file of its own, with or without its annotations."""
+def _fresh_classes(folder: Path, count: int, kind: str = "stated") -> Iterator[type[Attention]]:
+    """Copies of the module, each in a file of its own: as it is, without its annotations, or with a branch too."""
     head = "import torch\nfrom jaxtyping import Float\nfrom torch import Tensor, nn\n\n\n"
     text = head + inspect.getsource(Attention)
-    if not stated:
+    if kind != "stated":
         text = text.replace('Float[Tensor, "B T d_model"]', "Tensor")
+    if kind == "branching":
+        text = text.replace("weights @ v + x", "weights @ v + x if x.shape[0] > 1 else x")
     for i in range(count):
-        path = folder / f"{'fresh' if stated else 'plain'}_{i}.py"
+        path = folder / f"{kind}_{i}.py"
         path.write_text(text)
         spec = spec_from_file_location(path.stem, path)
         assert spec is not None
