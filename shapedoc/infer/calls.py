@@ -24,7 +24,7 @@ from shapedoc.core.verdict import Lost
 from shapedoc.infer import builtins, choices, library
 from shapedoc.infer.attributes import TENSOR_ONLY
 from shapedoc.infer.join import join
-from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, lift, span_of
+from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
 from shapedoc.infer.misbound import note_layer, note_misbound
 from shapedoc.infer.values import (
@@ -326,17 +326,17 @@ def invoke(
             return m.eval(function.node.body)
         if m.on_call is not None:
             m.on_call(m, function, frame)
-        m.run(function.node.body)
-        result = _result(m, frame, node)
+        result = _result(m, frame, node, m.run(function.node.body))
         return m.on_return(m, function, result) if m.on_return is not None else result
     finally:
         m.frames.pop()
         m.calls, m.path = calls, path
 
 
-def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt) -> Value:
+def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt, signal: Signal) -> Value:
     if not frame.returned:
-        return NoneValue()
+        # What does nothing but raise stands for what a subclass does.
+        return Unknown(f"{frame.function} raises") if signal == "raise" else NoneValue()
     return join(m, frame.returned, node) if len(frame.returned) > 1 else frame.returned[0]
 
 

@@ -116,6 +116,7 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
     batch = same_batch(at, input, mat2, 0, (b, b2))
+    at.sizes.mark(batch, "batched", at.line)
     contract(at, input, mat2, (2, 1), (m, m2))
     return product(at, (batch, n, p), input, mat2)
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sampled import drawn_from
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
@@ -23,16 +25,19 @@ def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     all_of_them = softmaxes(trace)
     for softmax in all_of_them:
-        if softmax.axis is None or softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
+        if softmax.axis is None:
+            yield from _left_of_the_sum(trace, g, softmax)
+            continue
+        if softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
             continue
         if both_ways(g, softmax):
             continue
         found = list(uses(g, softmax))
         if any(is_right(u, softmax.axis) for u in found):
             continue
-        use = next((u for u in found if wrong_use(softmax, u)), None)
-        if use is not None:
-            yield _over_another(trace, softmax, use)
+        wrong = next(((u, summed) for u in found if (summed := wrong_use(softmax, u)) is not None), None)
+        if wrong is not None:
+            yield _over_another(trace, softmax, *wrong)
         elif not found and (drawing := drawn_from(g, softmax)) is not None:
             yield _not_drawn(trace, softmax, drawing)
         elif not found and softmax.kind == "softmax":
@@ -67,22 +72,37 @@ def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:
     return any(v.same(axis) for v in values) and not any(v.same(summed) for v in values)
 
 
-def _over_another(trace: Trace, softmax: Softmax, use: Use) -> Finding:
+def _left_of_the_sum(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
+    """A softmax over an axis that is counted from the left, of scores of which only the last axes are known.
+
+    However many axes stand before those, the product sums one that lies further to the right.
+    """
+    shape, number = softmax.shape, softmax.number
+    if shape is None or shape.run != 0 or number is None or number < 0 or both_ways(g, softmax):
+        return
+    later = shape.suffix[number + 1 :]
+    for use in uses(g, softmax):
+        summed = next((a for a in later if a.dim != ONE and any(is_axis(s, a) for s in use.summed)), None)
+        if use.how == "product" and summed is not None:
+            yield _over_another(trace, softmax, use, summed)
+            return
+
+
+def _over_another(trace: Trace, softmax: Softmax, use: Use, summed: Axis) -> Finding:
     event, axis = softmax.event, softmax.axis
-    assert axis is not None
     sizes = event.sizes
-    summed = wrong_use(softmax, use)
-    assert summed is not None
     assert sizes is not None
     name = named(trace, softmax.scores)
     shape = shape_text(event, softmax.scores.shape)
-    ours, right = sizes.show(axis.dim), sizes.show(summed.dim)
-    position = _position(softmax, summed)
+    ours, right = sizes.show(axis.dim) if axis is not None else "?", sizes.show(summed.dim)
+    position, normalised = _position(softmax, summed), softmax.number if axis is None else _position(softmax, axis)
     values = named(trace, use.values)
     where = "product with" if use.how == "product" else "sum over"
-    title = f"softmax over axis {_position(softmax, axis)} of {name}, but the weights are summed over axis {position}"
+    title = f"softmax over axis {normalised} of {name}, but the weights are summed over axis {position}"
     if ours != right and "?" not in ours + right:
         title = f"softmax over `{ours}` of {name}, but the weights are summed over `{right}`"
+    first = f"`{ours}`" if "?" not in ours else f"axis {normalised}"
+    second = f"`{right}`" if "?" not in right else f"axis {position}"
     return finding(
         trace,
         event,
@@ -93,12 +113,12 @@ def _over_another(trace: Trace, softmax: Softmax, use: Use) -> Finding:
         message=title,
         tensor=name,
         actual=shape,
-        labels=label(event.span, f"`{ours}` is normalised")
-        + label(use.event.span, f"the {where} {values} sums over `{right}`")
+        labels=label(event.span, f"{first} is normalised")
+        + label(use.event.span, f"the {where} {values} sums over {second}")
         + (made_by(trace, softmax.scores.value, event, name) if isinstance(softmax.scores.value, Tensor) else ())
         + call_labels(event),
         why="attention weights are shares of what they are summed with: for every query they sum to 1 over the keys",
-        notes=(f"with this axis the weights of one query do not sum to 1: they are shared among `{ours}`",),
+        notes=(f"with this axis the weights of one query do not sum to 1: they are shared among {first}",),
         help=f"normalise the axis that is summed: `dim={position - _rank(softmax)}`",
     )
 
@@ -144,9 +164,9 @@ def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
     event, axis, shape = softmax.event, softmax.axis, softmax.shape
     if axis is None or shape is None or shape.rank is None or event.sizes is None:
         return
-    line = event.sizes.role(axis, "batch")
+    line = _batch_line(event.sizes, axis)
     others = [a for a in shape.axes if not is_axis(axis, a) and a.dim != ONE]
-    if line is None or not others or any(event.sizes.role(a, "batch") is not None for a in others):
+    if line is None or not others or any(_batch_line(event.sizes, a) is not None for a in others):
         return
     if event.sizes.role(axis, "time") is not None or event.sizes.role(axis, "feature") is not None:
         return
@@ -163,9 +183,18 @@ def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
         actual=text,
         labels=call_labels(event),
         why="a softmax over the batch makes every example's result depend on the others",
-        notes=(f"line {line} uses the axis as the batch",),
+        notes=(f"line {line} takes the axis for the batch",) if line else (),
         help="normalise the axis of the keys (or of the classes)",
     )
+
+
+def _batch_line(sizes: Sizes, axis: Axis) -> int | None:
+    """The line that takes an axis for the batch: of a recurrent module, of a batched product, or that calls it so."""
+    line = sizes.role(axis, "batch")
+    if line is None:
+        line = sizes.role(axis, "batched")
+    sym = sizes.resolve(axis.dim).sym
+    return sym.line if line is None and sym is not None and is_batch_name(sizes, axis) else line
 
 
 RULE = Rule(

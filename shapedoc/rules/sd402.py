@@ -53,10 +53,16 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
         )
         sure = literal(wanted) == 1 and _written_as_one(g.trace, layer)
         return event if sure and last is not None and last.dim == ONE else None
-    if event.short in _ASKED and softmax.axis is not None and softmax.axis.visible:
+    if event.short in _ASKED and _asks(event, softmax):
         sized = event.short in ("view", "reshape")
         return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
     return event if _stated_as_one(g, event, softmax) else None
+
+
+def _asks(event: Event, softmax: Softmax) -> bool:
+    """Whether the event itself asked for the axis, whatever it was joined with later."""
+    axis, made = softmax.axis, result_shape(event)
+    return axis is not None and made is not None and any(a.visible and a.ids <= axis.ids for a in made.axes)
 
 
 def _stated_as_one(g: Graph, event: Event, softmax: Softmax) -> bool:

@@ -7,13 +7,13 @@ in the program is the normalised one when it has all of its identities.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Trace
-from shapedoc.core.value import Layer, Tensor
+from shapedoc.core.value import Layer, Tensor, Unknown
 from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, axis_at, graph, result_shape, shape_at
 
@@ -34,7 +34,8 @@ class Softmax:
 
     event: what made them. scores: what was normalised. axis: the normalised axis of the weights, None where it cannot
     be said. place: where the author says which axis. calls: how many of the calls around it the place lies in. kind:
-    "softmax", "exp" for one written out, "sum" for a division by a sum. implicit: no axis was given.
+    "softmax", "exp" for one written out, "sum" for a division by a sum. implicit: no axis was given. layer: the module
+    that normalises. number: the axis as it is written.
     """
 
     event: Event
@@ -45,6 +46,7 @@ class Softmax:
     kind: str
     implicit: bool = False
     layer: Layer | None = None
+    number: int | None = None
 
     @property
     def shape(self) -> Shape | None:
@@ -76,9 +78,7 @@ def _all(trace: Trace, g: Graph) -> Iterator[Softmax]:
             continue
         if found.depth and event.calls[-1].id in helpers and _is_general(trace, found):
             place = event.calls[-1].span
-            found = Softmax(
-                event, found.scores, found.axis, place, found.depth - 1, found.kind, found.implicit, found.layer
-            )
+            found = replace(found, place=place, depth=found.depth - 1)
         yield found
 
 
@@ -110,10 +110,10 @@ def _helpers(trace: Trace) -> frozenset[int]:
 def _library(event: Event) -> Softmax | None:
     if event.short not in _LIBRARY:
         return None
-    operands = tensor_operands(event)
-    if not operands:
+    scores = _scores(event)
+    if scores is None:
         return None
-    scores, shape = operands[0], shape_at(event, operands[0])
+    shape = shape_at(event, scores)
     layer = event.value("self")
     depth = len(event.calls)
     problem = next((p for p in event.problems if p.kind == "implicit-softmax-axis"), None)
@@ -132,7 +132,16 @@ def _library(event: Event) -> Softmax | None:
         place = dim.span if dim is not None and dim.span is not None else event.span
     axis = axis_at(shape, number) if number is not None else None
     built = layer if isinstance(layer, Layer) else None
-    return Softmax(event, scores, _kept(event, axis, shape), place, depth, "softmax", False, built)
+    return Softmax(event, scores, _kept(event, axis, shape), place, depth, "softmax", False, built, number)
+
+
+def _scores(event: Event) -> Operand | None:
+    """What a softmax normalises; of a value that is not known, it has the shape of the weights."""
+    operands = tensor_operands(event)
+    if operands:
+        return operands[0]
+    given = event.operand("input")
+    return replace(given, shape=event.shape) if given is not None and isinstance(given.value, Unknown) else None
 
 
 def _kept(event: Event, axis: Axis | None, shape: Shape | None) -> Axis | None:
@@ -256,10 +265,24 @@ def both_ways(g: Graph, softmax: Softmax) -> bool:
     Source: Xiong et al. 2017, dynamic coattention networks; Locatello et al. 2020, slot attention.
     """
     source, axis = stripped(g, softmax.scores.value), softmax.axis
-    if source is None or axis is None:
+    if source is None:
         return False
+    same = _of_source(g.trace).get(source.index, ())
+    others = [o for o in same if o is not softmax and not _alternatives(g, softmax.event, o.event)]
+    if axis is None:
+        return bool(others)
     return any(
-        other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis)
-        for other in _of_source(g.trace).get(source.index, ())
-        if other is not softmax
+        other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis) for other in others
     )
+
+
+def _alternatives(g: Graph, one: Event, other: Event) -> bool:
+    """Whether what follows takes either one's result or the other's: they stand in the two branches of a test."""
+    mine, theirs = (_leaves_branch(g, event) for event in (one, other))
+    return any(a is b and x is not y for a, x in mine for b, y in theirs)
+
+
+def _leaves_branch(g: Graph, event: Event) -> list[tuple[Event, Event]]:
+    """The joins of branches that a result goes into, masked at most, and the event that it comes there from."""
+    ways = [event, *g.forward(event, lambda e: e.short in KEEPS and e.short != "phi")]
+    return [(user, way) for way in ways for user in g.users[way.index] if user.short == "phi"]

@@ -115,9 +115,94 @@ class Scorer(nn.Module):
         h, _ = self.rnn(x)
         return torch.softmax(self.score(h).squeeze(2), dim=0)  # <- SD401
 """,
+    "one branch of two": """
+class Attention(nn.Module):
+    def __init__(self, n_feat, p):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(n_feat, n_feat), nn.Linear(n_feat, n_feat), nn.Linear(n_feat, n_feat)
+        self.drop = nn.Dropout(p)
+
+    def forward(self, x, mask=None):
+        n_batch, time, n_feat = x.shape
+        scores = self.q(x) @ self.k(x).transpose(1, 2) / math.sqrt(n_feat)
+        if mask is not None:
+            hidden = mask.eq(0)
+            self.attn = torch.softmax(
+                scores.masked_fill(hidden, -1e9),
+                dim=1,  # <- SD401
+            ).masked_fill(hidden, 0.0)
+        else:
+            self.attn = torch.softmax(scores, dim=2)
+        return self.drop(self.attn) @ self.v(x)
+""",
+    "scores that nobody knows": """
+class Attention(nn.Module):
+    def forward(self, query, memory, mask=None):
+        scores = self.score(query, memory)
+        weights = F.softmax(scores, dim=-2)  # <- SD401
+        return F.dropout(weights, 0.1, self.training).matmul(memory)
+
+    def score(self, query, memory):
+        raise NotImplementedError
+""",
+    "scores of which the last axes are known": """
+class Graph(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.w = nn.Parameter(torch.empty(d_in, d_out))
+
+    def forward(self, h, adjacency):
+        wh = torch.mm(h, self.w)
+        scores = torch.where(adjacency > 0, wh @ wh.t(), -1e9)
+        attention = F.softmax(scores, dim=0)  # <- SD401
+        return torch.matmul(F.dropout(attention, 0.1, self.training), wh)
+""",
+    "weights that are returned, over the batch of a product": """
+class Score(nn.Module):
+    def __init__(self, d_s, d_h, d):
+        super().__init__()
+        self.w = nn.Linear(d_s + d_h, d)
+        self.v = nn.Parameter(torch.rand(d))
+
+    def forward(self, state, memory):
+        steps = memory.size(1)
+        both = torch.cat((state.unsqueeze(1).repeat(1, steps, 1), memory), dim=2)
+        energy = torch.tanh(self.w(both)).permute(0, 2, 1)
+        v = self.v.repeat(memory.size(0), 1).unsqueeze(1)
+        scores = torch.bmm(v, energy).squeeze(1)
+        return F.softmax(scores, dim=0)  # <- SD401
+""",
+    "weights that are returned, over what is called the batch": """
+class Radix(nn.Module):
+    def forward(self, x):
+        batch = x.size(0)
+        x = F.softmax(x.view(batch, 2, 4, -1).transpose(1, 2), dim=0)  # <- SD401
+        return x.reshape(batch, -1)
+""",
 }
 
 RIGHT = {
+    "one map of scores for both directions, of which one is chosen": """
+def coattend(a, b):
+    scores = torch.bmm(a, b.transpose(1, 2))
+    rows, columns = F.softmax(scores, dim=2), F.softmax(scores, dim=1)
+    return torch.bmm(rows, b), torch.bmm(columns, torch.bmm(rows, b))
+""",
+    "slots of which the last axes are known": """
+class Slots(nn.Module):
+    def forward(self, slots, inputs, mask):
+        scores = torch.where(mask, torch.mm(slots, inputs.t()), -1e9)
+        weights = F.softmax(scores, dim=0)
+        weights = weights / weights.sum(dim=-1, keepdim=True)
+        return torch.matmul(weights, inputs)
+""",
+    "rows that a product takes one by one": """
+def attend(v, energy):
+    scores = torch.bmm(v, energy).squeeze(1)
+    return F.softmax(scores, dim=1)
+
+attend(torch.randn(2, 1, 8), torch.randn(2, 8, 5))
+""",
     "time first": """
 def pool(outputs, query):
     e = (outputs * query).sum(-1)

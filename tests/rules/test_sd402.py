@@ -70,6 +70,19 @@ class Pool(nn.Module):
         weights = (memory @ self.query).softmax(-1)  # <- SD402
         return (weights * memory).sum(1)
 """,
+    "a batch of one that the code writes": """
+class Decoder(nn.Module):
+    def __init__(self, d, steps):
+        super().__init__()
+        self.d = d
+        self.score = nn.Linear(d * 2, steps)
+
+    def forward(self, token, hidden, memory):
+        embedded = token.view(1, 1, self.d)
+        scores = self.score(torch.cat((embedded[0], hidden[0]), 1))
+        weights = F.softmax(scores, dim=0)  # <- SD402
+        return torch.bmm(weights.unsqueeze(0), memory.unsqueeze(0))
+""",
 }
 
 RIGHT = {
