@@ -186,7 +186,8 @@ class Misbound:
     shift: how many places it stands behind the parameter of its name. optional: `parameter` has a default. elsewhere:
     the parameter of its name is given something too. kind: what is called, "function", "method", "model" (a module's
     forward), "constructor" or "layer" (a library's). computes: it is given a tensor, or belongs to a module.
-    inside: the function that the call stands in.
+    surplus: a keyword that is no parameter, or how many arguments there are too many. inside: the function that the
+    call stands in.
     """
 
     span: Span
@@ -199,6 +200,7 @@ class Misbound:
     elsewhere: bool = False
     kind: str = "function"
     computes: bool = False
+    surplus: str = ""
     inside: str = ""
 
 

@@ -77,7 +77,6 @@ TENSOR_ONLY = frozenset(
         "astype",
         "cumsum",
         "gather",
-        "scatter",
         "index_select",
         "baddbmm",
         "addmm",

@@ -29,8 +29,10 @@ def note_misbound(m: Machine, function: Function, args: Sequence[Arg], keywords:
     places = [p.name for p in head.params if p.kind == "pos"]
     kind = _kind(function, args)
     _note_moved(m, function.name, places, function.defaults, args, keywords, node, kind, bound)
-    if isinstance(node.func, ir.Name) and node.func.id == "cls":
+    if (isinstance(node.func, ir.Name) and node.func.id == "cls") or _is_guessed(args):
         return
+    if kind in ("constructor", "model"):
+        _note_surplus(m, function.name, head.params, args, keywords, node, kind)
     computes = any(isinstance(a.value, Tensor) for a in (*args[bound:], *keywords.values())) or _of_module(function)
     for p in head.params:
         given = p.name in places[: len(args)] or p.name in keywords or p.name in function.defaults
@@ -55,6 +57,34 @@ def _kind(function: Function, args: Sequence[Arg]) -> str:
     if function.name.endswith(_FORWARD) and args and isinstance(args[0].value, Instance):
         return "model"
     return "method" if function.owner is not None else "function"
+
+
+def _is_guessed(args: Sequence[Arg]) -> bool:
+    """Whether what is called is a module that a parameter is taken for because of its name."""
+    receiver = args[0].value if args else None
+    return isinstance(receiver, Instance) and receiver.open and receiver.name != ""
+
+
+def _note_surplus(
+    m: Machine,
+    function: str,
+    params: Sequence[ir.Param],
+    args: Sequence[Arg],
+    keywords: Keywords,
+    node: ir.Call,
+    kind: str,
+) -> None:
+    kinds = {p.kind for p in params}
+    places = [p.name for p in params if p.kind == "pos"]
+    unknown = [] if "kwargs" in kinds else [k for k in keywords if k not in {p.name for p in params}]
+    if unknown:
+        surplus = f"`{unknown[0]}`"
+    elif len(args) > len(places) and "args" not in kinds:
+        count = len(args) - len(places)
+        surplus = "1 argument" if count == 1 else f"{count} arguments"
+    else:
+        return
+    _note(m, Misbound(span_of(node), function, "", kind=kind, computes=True, surplus=surplus, inside=m.function))
 
 
 def _of_module(function: Function) -> bool:

@@ -36,6 +36,9 @@ def _of_call(trace: Trace, found: list[Misbound]) -> Finding | None:
     pair = _swapped(moved)
     if pair is not None:
         return None if _both_ways(trace, pair) else _exchanged(trace, *pair)
+    surplus = next((f for f in found if f.surplus), None)
+    if surplus is not None:
+        return _too_many(trace, surplus)
     missing = [f for f in found if not f.argument and f.computes]
     return _missing(trace, missing) if missing else None
 
@@ -120,6 +123,22 @@ def _missing(trace: Trace, found: list[Misbound]) -> Finding:
     )
 
 
+def _too_many(trace: Trace, found: Misbound) -> Finding:
+    unknown = found.surplus.startswith("`")
+    message = f"{_called(found)} has no parameter {found.surplus}"
+    return _finding(
+        trace,
+        found,
+        None,
+        severity="error",
+        message=message if unknown else f"{_called(found)} is called with {found.surplus} more than it takes",
+        tensor=found.surplus.strip("`") if unknown else "",
+        labels=(),
+        why="Python raises a TypeError here",
+        help="call it by the names of its parameters" if unknown else "leave them out, or take them",
+    )
+
+
 def _called(found: Misbound) -> str:
     name = found.function
     for ending in (".__init__", ".forward", ".__call__"):
@@ -163,7 +182,8 @@ RULE = Rule(
     "functions and modules of the author's and for the layers of PyTorch. Reports a variable that is given to one "
     "optional parameter while another one, of its very name, keeps its default; several variables that all stand the "
     "same number of places off; two that stand in each other's places, unless the file has the call both ways or an "
-    "object is built; and a required parameter of a module, or of a function that is given tensors, that gets nothing.",
+    "object is built; a required parameter of a module, or of a function that is given tensors, that gets nothing; and "
+    "arguments that a module or a class does not take.",
     why="Arguments go by their places, whatever they are called. `nn.GRU(d, d_h, n_layers, dropout)` sets `bias`, and "
     "nothing is dropped; a mask or a rate that lands on the wrong parameter changes what a model computes without a "
     "word. Public programs have all of these: see the examples.",

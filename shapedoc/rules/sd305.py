@@ -15,6 +15,7 @@ from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, spelled, taken
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.stepwise import stepwise
 from shapedoc.rules.timing import attentions
 from shapedoc.rules.wording import call_labels, finding, label, text_of
 
@@ -26,6 +27,7 @@ _LAYERS = frozenset(("n_layers", "num_layers", "nlayers", "n_layer", "num_layer"
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     yield from _queries(trace, g)
+    yield from (_step_by_step(trace, cell) for cell in stepwise(trace))
     for part in taken(trace, g):
         if part.part == "out" or not part.users:
             continue
@@ -43,6 +45,25 @@ def check(trace: Trace) -> Iterator[Finding]:
                 yield _one_direction(trace, part, part.users[0], places)
         elif _lowest(part, places):
             yield _lowest_layer(trace, part, part.users[0])
+
+
+def _step_by_step(trace: Trace, cell: Cell) -> Finding:
+    event, layer = cell.event, cell.layer
+    name = layer.name.removeprefix("self.") or layer.kind.rpartition(".")[2]
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`{name}` runs in both directions and is given one step at a time: nothing runs backward",
+        tensor=name,
+        labels=label(layer.span, "built bidirectional") + call_labels(event),
+        why="the backward direction begins at the last step that it is given: of one step at a time, with the state of "
+        "the step before, it makes a second forward direction that sees nothing of what follows",
+        help="give it the whole sequence in one call, or build it without bidirectional=True",
+    )
 
 
 def _is_bridge(g: Graph, event: Event) -> bool:
@@ -301,7 +322,8 @@ RULE = Rule(
     severity="warning",
     summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
     what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
-    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...). One "
+    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...). Reports "
+    "a bidirectional module that is given one step at a time, with the state of the step before. One "
     "direction that is mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
     why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
     "other. `h_n[-1]` of a bidirectional module is the backward direction alone.",

@@ -18,7 +18,7 @@ __all__ = ["RULE"]
 
 # The methods that nothing but a tensor has.
 _ONLY_TENSORS = names(
-    "masked_fill masked_scatter index_fill index_copy index_add scatter scatter_add unsqueeze permute expand_as "
+    "masked_fill masked_scatter index_fill index_copy index_add scatter_add unsqueeze permute expand_as "
     "view_as clamp clamp_min clamp_max tril triu nan_to_num swapdims movedim unflatten repeat_interleave t softmax "
     "log_softmax"
 )
@@ -26,7 +26,7 @@ _ONLY_TENSORS = names(
 _METHODS = _ONLY_TENSORS | names(
     "view reshape transpose squeeze expand repeat flatten contiguous swapaxes flip roll narrow clip type_as to cuda "
     "cpu float double half long int bool type astype detach clone add sub mul div neg exp log sqrt pow tanh relu "
-    "sigmoid"
+    "sigmoid scatter"
 )
 _FUNCTIONS = names(
     "masked_fill masked_scatter index_fill index_copy index_add scatter scatter_add where unsqueeze permute clamp tril "

@@ -75,6 +75,23 @@ class Critic(nn.Module):
 def build(embedding_dim, hidden_dim, clip):
     return Critic(2, embedding_dim, hidden_dim, clip)  # <- SD113
 """,
+    "a keyword that is no parameter": ATTENTION
+    + """
+class Decoder(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.attention = Attention(dim, mode="dot")  # <- SD113
+""",
+    "an argument too many": ATTENTION
+    + """
+class Decoder(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.attention = Attention(dim)
+
+    def forward(self, state, memory, mask):
+        return self.attention(state, memory, mask, 0.5, memory)  # <- SD113
+""",
     "two in each other's places": """
 def keep(states, q_len, m_len):
     return torch.cat(states)[q_len - m_len :]
@@ -148,6 +165,33 @@ def test_it_needs_a_mask():
 def check():
     with pytest.raises(TypeError):
         Attention(6)(torch.zeros(2, 6), torch.zeros(2, 5, 6))
+""",
+    "a module that is guessed by its name": """
+class Decoder(nn.Module):
+    def forward(self, word, state):
+        return word * state
+
+
+class Attending(nn.Module):
+    def forward(self, word, state, memory):
+        return word * state + memory
+
+
+class Model(nn.Module):
+    def __init__(self, decoder, attends):
+        super().__init__()
+        self.decoder, self.attends = decoder, attends
+
+    def forward(self, word, state, memory):
+        return self.decoder(word, state, memory)
+""",
+    "a method that others override": """
+class Model(nn.Module):
+    def run(self, x):
+        return self.step(x, scale=2.0)
+
+    def step(self, x):
+        raise NotImplementedError
 """,
     "a function without tensors": """
 def report(path, figures):

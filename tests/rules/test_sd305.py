@@ -163,7 +163,63 @@ Writer(4)(torch.randn(1, 3, 4), torch.zeros(2, 3, 4), torch.randn(3, 5, 4))
 """,
 }
 
+WRONG |= {
+    "two directions, one step at a time": """
+class Encoder(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.rnn = nn.Embedding(V, d), nn.LSTM(d, d, bidirectional=True, batch_first=True)
+
+    def forward(self, word, state):
+        x = self.words(word).view(1, 1, -1)
+        return self.rnn(x, state)  # <- SD305
+""",
+    "two directions, one step at a time, in a loop": """
+class Encoder(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.rnn = nn.Embedding(V, d), nn.GRU(d, d, bidirectional=True, batch_first=True)
+
+    def forward(self, words, state=None):
+        N, T = words.shape
+        out = []
+        for i in range(T):
+            x = self.words(words[:, i].unsqueeze(1))
+            y, state = self.rnn(x, state)  # <- SD305
+            out.append(y)
+        return torch.cat(out, dim=1), torch.cat((state[-2], state[-1]), dim=-1)
+""",
+}
+
 RIGHT = {
+    "one direction, one step at a time": """
+class Encoder(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.rnn = nn.Embedding(V, d), nn.LSTM(d, d, batch_first=True)
+
+    def forward(self, word, state):
+        return self.rnn(self.words(word).view(1, 1, -1), state)
+""",
+    "two directions over a sequence of one, from zero": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, bidirectional=True, batch_first=True)
+
+    def forward(self, x):
+        state = torch.zeros(2, x.size(0), x.size(1))
+        return self.rnn(x.unsqueeze(1), state)[0]
+""",
+    "two directions over a batch of one": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, bidirectional=True)
+
+    def forward(self, x, state):
+        return self.rnn(x.unsqueeze(1), state)[0]
+""",
     "the last layer as a slice": """
 class Writer(nn.Module):
     def __init__(self, d, layers=2):

@@ -157,6 +157,13 @@ def prepare(model, device, seen, window, batch):
         item.to(device)
         item.add(1)
 """,
+    "a plot": """
+def show(figure, points, names):
+    axes = figure.add_subplot(1, 1, 1)
+    for name in names:
+        axes.scatter(points[:, 0], points[:, 1], label=name)
+    return figure
+""",
     "what is timed": """
 def clock(d):
     layer, x = nn.Linear(d, d), torch.randn(3, d)
