@@ -322,7 +322,7 @@ RULE = Rule(
     severity="warning",
     summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
     what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
-    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...). Reports "
+    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...); and "
     "a bidirectional module that is given one step at a time, with the state of the step before. One "
     "direction that is mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
     why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
