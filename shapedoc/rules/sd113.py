@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Misbound, Trace
+from shapedoc.rules.ignored import Ignored, ignored
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.source.parse import SourceError, normalise, parse
 
@@ -24,6 +25,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         if finding is not None:
             seen.add(span)
             yield finding
+    if trace.events:
+        yield from (_ignoring(trace, found) for found in ignored(trace.text))
 
 
 def _of_call(trace: Trace, found: list[Misbound]) -> Finding | None:
@@ -139,6 +142,25 @@ def _too_many(trace: Trace, found: Misbound) -> Finding:
     )
 
 
+def _ignoring(trace: Trace, found: Ignored) -> Finding:
+    first, value = found.parameters[0].name, found.values[0]
+    names = ", ".join(f"`{p.name}`" for p in found.parameters)
+    many = len(found.parameters) > 1
+    return Finding(
+        RULE.code,
+        RULE.name,
+        "warning",
+        trace.path,
+        found.call,
+        f"{names} {'are' if many else 'is'} accepted and never read: `{found.called}` always gets `{first}={value}`",
+        found.function,
+        first,
+        labels=tuple(Label(p.span, "accepted here") for p in found.parameters),
+        why="whoever asks for another value gets the default all the same, which fits nothing but other defaults",
+        help=f"pass it on: `{first}={first}`",
+    )
+
+
 def _called(found: Misbound) -> str:
     name = found.function
     for ending in (".__init__", ".forward", ".__call__"):
@@ -183,7 +205,8 @@ RULE = Rule(
     "optional parameter while another one, of its very name, keeps its default; several variables that all stand the "
     "same number of places off; two that stand in each other's places, unless the file has the call both ways or an "
     "object is built; a required parameter of a module, or of a function that is given tensors, that gets nothing; and "
-    "arguments that a module or a class does not take.",
+    "arguments that a module or a class does not take. Reports calls that are given a parameter's default, written out "
+    "under the parameter's name, in a function that never reads the parameter.",
     why="Arguments go by their places, whatever they are called. `nn.GRU(d, d_h, n_layers, dropout)` sets `bias`, and "
     "nothing is dropped; a mask or a rate that lands on the wrong parameter changes what a model computes without a "
     "word. Public programs have all of these: see the examples.",

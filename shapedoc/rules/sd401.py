@@ -25,6 +25,8 @@ def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     all_of_them = softmaxes(trace)
     for softmax in all_of_them:
+        if softmax.together and softmax.kind == "exp":
+            yield from _over_all(trace, g, softmax)
         if softmax.axis is None:
             yield from _left_of_the_sum(trace, g, softmax)
             continue
@@ -70,6 +72,37 @@ def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
 def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:
     """Whether the values are summed over the normalised axis, and the product took another one of the weights."""
     return any(v.same(axis) for v in values) and not any(v.same(summed) for v in values)
+
+
+def _over_all(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
+    """Several axes are normalised at once, and the weights are summed over some of them and keep another."""
+    event, shape = softmax.event, softmax.shape
+    at_once = [a for a in softmax.together if a.dim != ONE]
+    for use in uses(g, softmax):
+        summed = [a for a in at_once if any(is_axis(s, a) for s in use.summed)]
+        kept = [a for a in at_once if any(is_axis(k, a) for k in use.kept)]
+        if not summed or not kept or shape is None or event.sizes is None:
+            continue
+        name, sizes = named(trace, softmax.scores), event.sizes
+        kept = [a for a in kept if "?" not in sizes.show(a.dim)]  # of what has no name nothing says that it is not 1
+        if not kept:
+            continue
+        over, left = (", ".join(f"`{sizes.show(a.dim)}`" for a in axes) for axes in (at_once, kept))
+        yield finding(
+            trace,
+            event,
+            softmax.place,
+            code=RULE.code,
+            name=RULE.name,
+            severity="error",
+            message=f"softmax over {over} of {name} at once: the weights of all {left} together sum to 1",
+            tensor=name,
+            actual=shape_text(event, shape),
+            labels=label(use.event.span, f"summed over `{sizes.show(summed[0].dim)}` alone") + call_labels(event),
+            why="attention weights are shares of what they are summed with: those of one query sum to 1 over the keys",
+            help="normalise one axis: `axis=-1, keepdims=True` for the maximum and for the sum",
+        )
+        return
 
 
 def _left_of_the_sum(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:

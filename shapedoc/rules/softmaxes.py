@@ -35,7 +35,8 @@ class Softmax:
     event: what made them. scores: what was normalised. axis: the normalised axis of the weights, None where it cannot
     be said. place: where the author says which axis. calls: how many of the calls around it the place lies in. kind:
     "softmax", "exp" for one written out, "sum" for a division by a sum. implicit: no axis was given. layer: the module
-    that normalises. number: the axis as it is written.
+    that normalises. number: the axis as it is written. together: the axes that are normalised at once, where there are
+    several.
     """
 
     event: Event
@@ -47,6 +48,7 @@ class Softmax:
     implicit: bool = False
     layer: Layer | None = None
     number: int | None = None
+    together: tuple[Axis, ...] = ()
 
     @property
     def shape(self) -> Shape | None:
@@ -205,7 +207,8 @@ def _written_out(g: Graph, event: Event) -> Softmax | None:
     dim = total.operand("dim")
     place = dim.span if dim is not None and dim.span is not None else total.span
     axis = axes[0] if axes is not None and len(axes) == 1 else None
-    return Softmax(event, scores, axis, place, len(event.calls), "exp" if source is not None else "sum")
+    kind, together = "exp" if source is not None else "sum", tuple(axes) if axes is not None and len(axes) > 1 else ()
+    return Softmax(event, scores, axis, place, len(event.calls), kind, together=together)
 
 
 def _without_maximum(g: Graph, exponent: Operand) -> Operand:

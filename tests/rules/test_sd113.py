@@ -92,6 +92,18 @@ class Decoder(nn.Module):
     def forward(self, state, memory, mask):
         return self.attention(state, memory, mask, 0.5, memory)  # <- SD113
 """,
+    "a default that is written out instead of the parameter": """
+class Block(nn.Module):
+    def __init__(self, dim=512, kernel=3):
+        super().__init__()
+        self.conv = nn.Conv1d(in_channels=dim, out_channels=dim, kernel_size=kernel)
+
+
+class Model(nn.Module):
+    def __init__(self, dim=512, kernel=3):
+        super().__init__()
+        self.block = Block(dim=512, kernel=3)  # <- SD113
+""",
     "two in each other's places": """
 def keep(states, q_len, m_len):
     return torch.cat(states)[q_len - m_len :]
@@ -192,6 +204,13 @@ class Model(nn.Module):
 
     def step(self, x):
         raise NotImplementedError
+""",
+    "a value of its own, and a parameter that is read elsewhere": """
+class Model(nn.Module):
+    def __init__(self, dim=512, dropout=0.1, bias=True):
+        super().__init__()
+        self.rate = dropout
+        self.rnn = nn.GRU(dim, dim, 2, bias=False, dropout=0.1)
 """,
     "a function without tensors": """
 def report(path, figures):

@@ -181,6 +181,29 @@ class Radix(nn.Module):
 """,
 }
 
+WRONG |= {
+    "everything at once, in NumPy": """
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def attend(query, key, value):
+    T_dec, d = query.shape
+    T_enc, d = key.shape
+    scores = query @ key.T / np.sqrt(d)
+    return softmax(scores) @ value  # <- SD401
+""",
+    "everything at once, of a batch": """
+def attend(x):
+    B, T, d = x.shape
+    scores = torch.bmm(x, x.transpose(1, 2)) / d**0.5
+    weights = torch.exp(scores)
+    weights = weights / weights.sum()  # <- SD401
+    return torch.bmm(weights, x)
+""",
+}
+
 RIGHT = {
     "one map of scores for both directions, of which one is chosen": """
 def coattend(a, b):
@@ -202,6 +225,27 @@ def attend(v, energy):
     return F.softmax(scores, dim=1)
 
 attend(torch.randn(2, 1, 8), torch.randn(2, 8, 5))
+""",
+    "everything at once, of one query": """
+def attend(state, memory):
+    T_enc, d = memory.shape
+    scores = memory @ state
+    weights = np.exp(scores) / np.sum(np.exp(scores))
+    return weights @ memory
+""",
+    "everything at once, of a column": """
+def attend(state, memory):
+    T_enc, d = memory.shape
+    scores = memory @ state.reshape(d, 1)
+    weights = np.exp(scores) / np.sum(np.exp(scores))
+    return memory.T @ weights
+""",
+    "a map of two axes that are both summed": """
+def attend(image, scores):
+    H, W, C = image.shape
+    H, W = scores.shape
+    weights = np.exp(scores) / np.exp(scores).sum()
+    return (weights[:, :, None] * image).sum(axis=(0, 1))
 """,
     "time first": """
 def pool(outputs, query):
