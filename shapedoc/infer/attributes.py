@@ -47,7 +47,7 @@ __all__ = ["TENSOR_ONLY", "get", "is_foreign", "prefix_of", "shape_of", "size_at
 
 _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
-# Methods that only a tensor or an array has: what they are called on is one.
+# Methods that only a tensor or an array has: what they are called on is one (a plot has `scatter` too).
 TENSOR_ONLY = frozenset(
     [
         "view",

@@ -316,14 +316,14 @@ class Walk:
     def _without_statements(self, run: Runner, sizes: Sizes) -> None:
         """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
         m = self.m
-        doubted, surmised = m.doubted, m.surmises.events
+        doubted, unstated = m.doubted, m.surmises.events | m.one_sided
         found = self._found_without(run, sizes)
         for index, problem in doubted:
             event = m.trace.events[index]
             if (event.span, problem.kind) in found:
                 event.problems, event.doubtful = (*event.problems, problem), False
-            elif index in surmised:
-                continue
+            elif index in unstated:
+                continue  # what is known at second hand, or of one branch, is stated nowhere
             elif problem.kind == "wrong-rank" or problem.detail.get("why") == "rank":
                 event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False))
 

@@ -100,6 +100,14 @@ for _ in range(3):
 }
 
 RIGHT = {
+    "points of a plot": """
+def draw(points, labels, ax, plt):
+    _, axes = plt.subplots()
+    for i in range(3):
+        chosen = labels.numpy() == i
+        axes.scatter(points[chosen, 0], points[chosen, 1], alpha=0.6)
+        ax.scatter(points[chosen, 0], points[chosen, 1])
+""",
     "where NumPy is to put it": """
 def clip(x):
     x = np.exp(x)

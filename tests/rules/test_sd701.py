@@ -145,6 +145,19 @@ def weights(scores, values):
 }
 
 RIGHT = {
+    "what one branch knows of a rank is stated nowhere": """
+def convert(arrays, weights):
+    for name, weight in weights.items():
+        if "out" in name:
+            v = arrays[name]
+            v = v.reshape(v.shape[0] * v.shape[1], v.shape[2])
+        else:
+            v = arrays[name]
+        v = torch.from_numpy(v)
+        if len(weight.shape) == 4:
+            v = v.permute(3, 2, 0, 1)
+        weights[name] = v
+""",
     "above what is returned, beside what came before": """
 def weights(scores, values):
     batch, time, width = values.shape
