@@ -171,11 +171,11 @@ def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> Non
 def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | None) -> Value:
     """``B, T, C = x.shape`` of a tensor of unknown rank says what its rank is, and names its axes."""
     shape = m.sizes.shape(tensor.shape)
-    if star is not None or not m.sources.unpacking or shape.run is None:
+    if star is not None or shape.run is None:
         return Unknown("rank unknown")
     missing = len(target.items) - (len(shape.items) - 1)
-    if missing < 0:
-        return Unknown("unpacking of another length")
+    if missing < 0 or not m.sources.unpacking:
+        return Seq(tuple(m.fresh_int() for _ in target.items))  # which they are is not known: each is one number
     run = shape.items[shape.run]
     assert isinstance(run, Run)
     m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh(owner=m.function, line=target.span[0])) for _ in range(missing)))

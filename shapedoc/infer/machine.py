@@ -153,10 +153,10 @@ class Machine(Recorder):
         self.spent += self.steps
         self.steps = self.watched = 0
         self.spoilt = set()
-        self.tentative = set()
+        self.several = {event for event in self.several if event < len(self.trace.events)}
+        self.tentative, self.one_sided = set(self.several), set(self.several)
         self.doubted = []
         self.equated = {}
-        self.one_sided = set()
         self.surmises.begin()
         self.journal = []
 

@@ -158,8 +158,7 @@ class Statements:
         after = len(shape.items) - run - 1
         middle = dims[run : len(dims) - after]
         filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
-        if parameter:
-            m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
+        m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
         known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
         m.surmises.learnt(m.sizes, known + alone)
@@ -175,7 +174,7 @@ class Statements:
         size = self._size(m, dim, new=True)
         if size is None:
             return
-        if parameter and _open(m.sizes.resolve(axis.dim)) and not isinstance(dim, Named):
+        if _open(m.sizes.resolve(axis.dim)) and not isinstance(dim, Named):
             m.commented |= axis.ids
         m.sizes.meet(axis.dim, size)
 

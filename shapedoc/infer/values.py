@@ -212,10 +212,11 @@ class Symbolic(Opaque):
     """A parameter that nobody describes: it becomes what it is used as.
 
     name: the parameter (or attribute, for a field of a config). It is one object through all passes over its
-    function, so that what one pass learns of it (its rank, its sizes) the next one starts with.
+    function, so that what one pass learns of it (its rank, its sizes) the next one starts with. alone: what it was used
+    as first is all that a new tensor's shape is made of: it may be a tuple of sizes.
     """
 
-    __slots__ = ("_int", "_tensor", "fields", "hint", "line", "name", "owner", "size", "source")
+    __slots__ = ("_int", "_tensor", "alone", "fields", "hint", "line", "name", "owner", "size", "source")
 
     def __init__(self, name: str, owner: str, *, size: bool, line: int = 0, hint: str = "", source: str = "") -> None:
         self.name = name
@@ -224,6 +225,7 @@ class Symbolic(Opaque):
         self.line = line
         self.hint = hint
         self.source = source or name
+        self.alone = False
         self.fields: dict[str, Symbolic] = {}
         self._int: Int | None = None
         self._tensor: Tensor | None = None

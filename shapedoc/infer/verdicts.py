@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Operand, Problem
 from shapedoc.core.value import Seq, Tensor, Value
 
-__all__ = ["Said", "may_be_several", "rests_on_one_name", "undoubted"]
+__all__ = ["JOINS", "Said", "may_be_several", "rests_on_one_name", "said_of_parts", "undoubted"]
 
 # What gives several tensors, or may.
 _SEVERAL = frozenset(
@@ -21,6 +21,9 @@ _SEVERAL = frozenset(
         *("pad_packed_sequence", "pack", "unpack", "unique", "unique_consecutive", "where", "nonzero", "svd", "qr"),
     ]
 )
+
+# What makes one axis of several that lie end to end.
+JOINS = frozenset(("cat", "hstack", "vstack", "dstack"))
 
 Said = tuple[Mapping[str, Dim], str, set[str]]
 
@@ -90,3 +93,16 @@ def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collecti
         return False
     at_fault = [o.value for o in operands if o.name == problem.operands[0]]
     return any(isinstance(v, Tensor) and v.uid in described for v in at_fault)
+
+
+def said_of_parts(operands: Sequence[Operand], joined: Shape, commented: set[int], sizes: Sizes) -> set[int]:
+    """The axes (their identities) of a join that have a size which only a comment gives: the sum rests on it too."""
+    joined = sizes.shape(joined)
+    shapes = [sizes.shape(v.shape) for o in operands for v in _items(o.value) if isinstance(v, Tensor)]
+    parts = [s.axes for s in shapes if s.rank is not None and s.rank == joined.rank]
+    return {
+        i
+        for place, axis in enumerate(joined.axes)
+        for i in axis.ids
+        if any(not axes[place].ids.isdisjoint(commented) for axes in parts)
+    }

@@ -339,6 +339,45 @@ class Decoder(nn.Module):
         return out, hidden
 '''
 
+A_JOIN_WITH_A_SIZE_OF_A_COMMENT = """\
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.attn = nn.Linear(d * 2, d)
+
+    def forward(self, hidden, states):
+        # hidden: (B, d)
+        # states: (T, B, d * 2)
+        h = hidden.repeat(states.size(0), 1, 1).transpose(0, 1)
+        states = states.transpose(0, 1)
+        # states: (B, T, d * 2)
+        return self.score(h, states)
+
+    def score(self, hidden, states):
+        # hidden: (B, T, d)
+        # states: (B, T, d * 2)
+        return F.relu(self.attn(torch.cat([hidden, states], 2)))
+"""
+
+ONE_SIZE_OR_SEVERAL = """\
+class Norm(nn.Module):
+    def __init__(self, layer_shape):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(layer_shape))
+
+    def forward(self, x):
+        return self.scale[: x.shape[1], :] * x
+
+
+class Vector(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.map, self.scale = nn.Linear(d, d), nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        return self.scale[: x.shape[1], :] * x  # <- SD105
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
