@@ -6,7 +6,7 @@ group: two members of a group are apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import count
 
 from shapedoc.core.dim import Dim, Sym
@@ -22,10 +22,12 @@ _groups = count(1)
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
-    __slots__ = ("_members", "_shared")
+    __slots__ = ("_lent", "_members", "_shared")
 
     def __init__(self) -> None:
         self._members: dict[Key, _Members] = {}
+        # What was added because a symbol turned out to be a size, since the last fork: it holds as long as that does.
+        self._lent: list[tuple[Sym, Key, _Members]] = []
         # Another looks things up there too: it is copied before it is written.
         self._shared = False
 
@@ -57,11 +59,40 @@ class Apartness:
         if groups:
             self._add(key, groups)
 
-    def merge(self, other: Apartness) -> None:
-        """Take over what another knows."""
+    def lend(self, key: Sym, sym: Sym) -> None:
+        """What `sym`, which has turned out to be `key`, is apart from, `key` is apart from too."""
+        groups = self._members.get(sym)
+        if groups:
+            known = self._members.get(key, _NONE)
+            self._add(key, groups)
+            self._lent.append((sym, key, groups - known))
+
+    def common(self, key: Key, one: Key, other: Key) -> None:
+        """Set `key` apart from what both of two are apart from."""
+        for mine, theirs in ((one, other), (other, one)):
+            groups = self._members.get(mine, _NONE)
+            apart = {g for k, some in self._members.items() if k != mine and not self.of(k, theirs) for g, _ in some}
+            kept = frozenset((g, i) for g, i in groups if g not in apart)
+            if kept:
+                self._add(key, kept)
+
+    def rests_on_others(self, known: Container[Sym]) -> bool:
+        """Whether something was lent because of a symbol that is not among those which are known."""
+        return any(sym not in known for sym, _, _ in self._lent)
+
+    def merge(self, other: Apartness, known: Container[Sym]) -> None:
+        """Take over what another knows; `known`: the symbols that turned out to be the same on all ways."""
+        lost: dict[Key, _Members] = {}
+        for sym, key, groups in other._lent:
+            if sym in known:
+                self._lent.append((sym, key, groups))
+            else:
+                lost[key] = lost.get(key, _NONE) | groups
         if other._members is self._members:
             return
         for key, groups in other._members.items():
+            if lost and key in lost:
+                groups = groups - lost[key]
             if self._members.get(key) is not groups:
                 self._add(key, groups)
 

@@ -58,7 +58,6 @@ class Sizes(Ranks):
         self._shapes = {}
         first = others[0]
         self.bindings, self.runs, self._links = first.bindings, first.runs, first._links
-        self._apart = first._apart.fork()
         first._shared = self._shared = True
         for o in others[1:]:
             if o.bindings is not self.bindings:
@@ -66,12 +65,15 @@ class Sizes(Ranks):
             if o.runs is not self.runs:
                 theirs = o.runs
                 self.runs = {r: v for r, v in self.runs.items() if same_run(theirs.get(r), v)}
-            self._apart.merge(o._apart)
             if o._links is not self._links:
                 links = o._links
                 self._links = {
                     r: v if links.get(r) is v else v & links.get(r, NO_LINKS) for r, v in self._links.items()
                 }
+        if not first._apart.rests_on_others(self.bindings):
+            self._apart = first._apart.fork()
+        for o in others:
+            self._apart.merge(o._apart, self.bindings)
 
     def lasting(self) -> Sizes:
         """What is known of the sizes of a file that do not change: the quotients of its settings."""
@@ -228,9 +230,21 @@ class Sizes(Ranks):
             self._own()
         self.bindings[sym] = dim
         if dim.sym is not None:
-            self._apart.share(dim.sym, sym)
+            self._apart.lend(dim.sym, sym)
             if sym in self._either:
                 self._either.setdefault(dim.sym, self._either[sym])
+        return True
+
+    def equate(self, one: Dim, other: Dim) -> bool:
+        """Learn that two names of the author's stand for one size, which is apart from what both are apart from."""
+        a, b = self.resolve(one).sym, self.resolve(other).sym
+        if a is None or b is None or a is b or not all(s.flexible and s.name and s.value is None for s in (a, b)):
+            return False
+        made = Sym(a.name, flexible=True, owner=a.owner, origin=a.origin, line=a.line)
+        self._apart.common(made, a, b)
+        if self._shared:
+            self._own()
+        self.bindings[a] = self.bindings[b] = Dim.of(made)
         return True
 
     def floordiv(self, a: Dim, b: Dim, *, owner: str = "", line: int = 0) -> Dim:

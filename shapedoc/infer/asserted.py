@@ -80,7 +80,10 @@ def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Exp
 def _same(m: Machine, left: Value, right: Value) -> None:
     values = [v.as_int() if isinstance(v, Symbolic) and v.size else v for v in (left, right)]
     one, other = values
-    if isinstance(one, Int) and isinstance(other, Int) and m.sizes.meet(one.dim, other.dim).wrong:
+    if not isinstance(one, Int) or not isinstance(other, Int):
+        return
+    wrong = m.sizes.compare(one.dim, other.dim).wrong
+    if not (not wrong and m.sizes.equate(one.dim, other.dim)) and m.sizes.meet(one.dim, other.dim).wrong:
         _equate(m, one, other)
 
 

@@ -284,3 +284,26 @@ def test_nothing_is_learnt_where_nothing_is() -> None:
     assert sizes.meet(ZERO, n).kind is Kind.UNKNOWN
     assert sizes.meet(n, ZERO).kind is Kind.UNKNOWN
     assert sizes.resolve(n) == n
+
+
+def test_what_one_branch_takes_for_one_size_sets_nothing_apart_after_it() -> None:
+    sizes = Sizes()
+    queries, keys, values = (Sym(name, flexible=True) for name in ("L_Q", "L_K", "L_V"))
+    sizes.apart(queries, keys)
+    asserted, other = sizes.fork(), sizes.fork()
+    asserted.bind(queries, Dim.of(values))
+    assert asserted.compare(Dim.of(values), Dim.of(keys)).wrong
+    sizes.join([asserted, other])
+    assert not sizes.compare(Dim.of(values), Dim.of(keys)).wrong
+    assert sizes.compare(Dim.of(queries), Dim.of(keys)).wrong
+
+
+def test_two_names_for_one_size_are_apart_from_what_both_are_apart_from() -> None:
+    sizes = Sizes()
+    batch, queries, keys, values = (Sym(name, flexible=True) for name in ("B", "L_Q", "L_K", "L_V"))
+    sizes.apart(batch, queries)
+    sizes.apart(batch, values)
+    sizes.apart(queries, keys)
+    assert sizes.equate(Dim.of(queries), Dim.of(values))
+    assert sizes.compare(Dim.of(values), Dim.of(batch)).wrong
+    assert not sizes.compare(Dim.of(values), Dim.of(keys)).wrong

@@ -289,6 +289,35 @@ def decode(memory, targets):
     return logits.detach(), alignments
 '''
 
+ONE_SEQUENCE_WHERE_THE_FUTURE_IS_HIDDEN = """\
+class Sparse(nn.Module):
+    def __init__(self, few, masked=True):
+        super().__init__()
+        self.few, self.masked = few, masked
+
+    def scores(self, Q, K):
+        B, H, L_K, E = K.shape
+        _, _, L_Q, _ = Q.shape
+        every = K.unsqueeze(-3).expand(B, H, L_Q, L_K, E)
+        return torch.matmul(Q, K.transpose(-2, -1)) + every.sum(-1)
+
+    def start(self, V, L_Q):
+        B, H, L_V, D = V.shape
+        if not self.masked:
+            return V.mean(dim=-2).unsqueeze(-2).expand(B, H, L_Q, D).clone()
+        assert L_Q == L_V
+        return V.cumsum(dim=-2)
+
+    def forward(self, queries, keys, values):
+        B, L_Q, H, D = queries.shape
+        _, L_K, _, _ = keys.shape
+        queries, keys, values = queries.transpose(2, 1), keys.transpose(2, 1), values.transpose(2, 1)
+        scores = self.scores(queries, keys)[:, :, : self.few] / D**0.5
+        start = self.start(values, L_Q)
+        B, H, L_V, D = values.shape
+        return start, torch.matmul(torch.softmax(scores, dim=-1), values)
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
