@@ -8,7 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Problem, Trace
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape, shape_at
@@ -90,7 +90,7 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     shape = shape_at(event, operands[0]) if operands else None
     if shape is None or shape.rank is None:
         return None
-    if not any(a.dim.const == 1 for a in shape.axes) and (shape.rank < 3 or not graph(trace).users[event.index]):
+    if not any(a.dim.const == 1 for a in shape.axes) and (shape.rank < 3 or _is_shown(graph(trace), event)):
         return None  # what is only shown may well lose its batch
     batch = next(
         (shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i], shape.rank)), None
@@ -105,6 +105,19 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}" if places else ""
     which = f"the batch `{size}`" if size != "?" else "the batch"
     return _squeezed(trace, event, text, which, shape_text(event, shape), shape_text(event, kept), wanted)
+
+
+def _is_shown(g: Graph, event: Event) -> bool:
+    """Whether nothing more is computed with a value than what a picture or a file of it takes."""
+    return all(e.short in _TAKES_OUT and (_is_array(e.result) or _is_shown(g, e)) for e in g.users[event.index])
+
+
+# What takes a value out of a model.
+_TAKES_OUT = frozenset(("numpy", "tolist", "detach", "cpu", "float", "clone"))
+
+
+def _is_array(value: Value) -> bool:
+    return not isinstance(value, Tensor) or value.library == "numpy"
 
 
 def _is_product(trace: Trace, event: Event, place: int) -> bool:
@@ -199,7 +212,8 @@ RULE = Rule(
     summary="A `squeeze` drops the batch when it holds one example.",
     what="Looks for `squeeze()` without an axis on a tensor that has an axis of size 1 and a batch, and for "
     "`squeeze(0)` on the batch itself. An axis is the batch where a module takes it for that, or where the author "
-    "calls it so.",
+    "calls it so. Where no axis is seen to be 1, a result that is only shown, or handed to NumPy at once, is that of "
+    "one example, whose batch is what the `squeeze` is for.",
     why="`squeeze()` drops every axis of size 1. With a batch of one the result has one axis fewer than the code after "
     "it expects: it raises there, or broadcasts.",
     instead="Name the axis: `scores.squeeze(-1)`.",

@@ -37,7 +37,9 @@ def check(trace: Trace) -> Iterator[Finding]:
     drifts: list[Drift] = []
     for stated in trace.stated:
         severity: Severity | None = severity_of(stated.verdict, "warning")
-        if severity is None or (stated.span, stated.name) in seen or _follows(trace, stated):
+        if severity is None or (stated.span, stated.name) in seen:
+            continue
+        if _follows(trace, stated) or _is_of_the_line_above(trace, stated):
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT
@@ -146,6 +148,19 @@ def _follows(trace: Trace, stated: Stated) -> bool:
         if e.problems and e.function == made.function and e.span.line <= stated.span.line
         for p in e.problems
     )
+
+
+def _is_of_the_line_above(trace: Trace, stated: Stated) -> bool:
+    """Whether a comment names a variable of before and has the axes of another, which the line above it makes."""
+    made = _made(trace, stated)
+    if made is None or stated.form != "comment" or not stated.rank_differs:
+        return False
+    inside = (e for e in trace.events if e.function == made.function and not e.span.path and e.sizes is not None)
+    above = [e for e in inside if made.span.end_line < e.span.line < stated.span.line and e.target]
+    last = max(above, key=lambda e: (e.span.line, e.index), default=None)
+    if last is None or last.target == stated.name or last.shape is None or last.sizes is None:
+        return False
+    return last.sizes.shape(last.shape).rank == stated.text.count(",") + 1
 
 
 def _found(trace: Trace, drift: Drift) -> Finding:

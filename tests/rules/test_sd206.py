@@ -85,6 +85,22 @@ class Characters(nn.Module):
 }
 
 RIGHT = {
+    "one sound, which is written to a file": """
+class Model(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, x):
+        return self.rnn(x)[0]
+
+
+def speak(model, text, write):
+    model = Model(8)
+    sound = model(text)
+    batch_size, T, d = sound.shape
+    write(sound.squeeze().detach().cpu().numpy())
+""",
     "what is only shown": """
 def show(attention, q, k, v):
     B, H, T, d = q.shape

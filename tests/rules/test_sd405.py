@@ -118,6 +118,27 @@ run(3, 5, 8)
 }
 
 RIGHT = {
+    "switched off by one caller, to see what it does": """
+def attend(q, k, v, scale=True):
+    scores = torch.matmul(q, k.transpose(-2, -1))
+    if scale:
+        scores = scores / math.sqrt(q.shape[-1])
+    return F.softmax(scores, dim=-1) @ v
+
+
+class Model(Heads):
+    def forward(self, x):
+        q, k, v = self.parts(x)
+        return attend(q, k, v)
+
+
+def compare(x):
+    q, k, v = Model(32, 4).parts(x)
+    return attend(q, k, v, scale=True), attend(q, k, v, scale=False)
+
+
+compare(torch.randn(2, 5, 32))
+""",
     "the head": """
 class Model(Heads):
     def forward(self, x):

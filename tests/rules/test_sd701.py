@@ -145,6 +145,39 @@ def weights(scores, values):
 }
 
 RIGHT = {
+    "above a line whose comment has the name of the variable before": """
+def score(v, energy):
+    B, d, T = energy.shape
+    energy = energy * 2
+    # energy: (B, d, T)
+    weights = torch.bmm(v.expand(B, 1, d), energy).squeeze(1)
+
+    # energy: (B, T)
+
+    return weights
+""",
+    "what a caller's comment says of another parameter": """
+class Encoder(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.rnn = nn.LSTM(width, hidden, batch_first=True)
+
+    def forward(self, x, lengths):
+        lengths, order = lengths.sort(0, descending=True)
+        x = x[order]  # (batch, length, width)
+        return self.rnn(x)[0]
+
+
+class Output(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.rnn = Encoder(2 * hidden, hidden)
+
+    def forward(self, x, mask):
+        # x: (batch, length, width)
+        # mask: (batch, length, 1)
+        return self.rnn(x, mask.sum(-1))
+""",
     "what one branch knows of a rank is stated nowhere": """
 def convert(arrays, weights):
     for name, weight in weights.items():
