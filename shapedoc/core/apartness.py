@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from itertools import count
 
-from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.dim import Dim, Sym, mark
 
 __all__ = ["Apartness"]
 
@@ -22,12 +22,13 @@ _groups = count(1)
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
-    __slots__ = ("_lent", "_members", "_shared")
+    __slots__ = ("_forked", "_lent", "_members", "_shared")
 
     def __init__(self) -> None:
         self._members: dict[Key, _Members] = {}
-        # What was added because a symbol turned out to be a size, since the last fork: it holds as long as that does.
+        # What was added because a symbol from before the last fork turned out to be a size: it holds while that does.
         self._lent: list[tuple[Sym, Key, _Members]] = []
+        self._forked = 0
         # Another looks things up there too: it is copied before it is written.
         self._shared = False
 
@@ -35,6 +36,7 @@ class Apartness:
         """A copy that can learn by itself."""
         other = Apartness()
         other._members = self._members
+        other._forked = mark()
         other._shared = self._shared = True
         return other
 
@@ -63,9 +65,10 @@ class Apartness:
         """What `sym`, which has turned out to be `key`, is apart from, `key` is apart from too."""
         groups = self._members.get(sym)
         if groups:
-            known = self._members.get(key, _NONE)
+            new = groups - self._members.get(key, _NONE)
             self._add(key, groups)
-            self._lent.append((sym, key, groups - known))
+            if new and sym.uid < self._forked:
+                self._lent.append((sym, key, new))
 
     def common(self, key: Key, one: Key, other: Key) -> None:
         """Set `key` apart from what both of two are apart from."""
@@ -85,7 +88,8 @@ class Apartness:
         lost: dict[Key, _Members] = {}
         for sym, key, groups in other._lent:
             if sym in known:
-                self._lent.append((sym, key, groups))
+                if sym.uid < self._forked:
+                    self._lent.append((sym, key, groups))
             else:
                 lost[key] = lost.get(key, _NONE) | groups
         if other._members is self._members:

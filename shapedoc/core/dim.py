@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-__all__ = ["ONE", "ZERO", "Dim", "Sym"]
+__all__ = ["ONE", "ZERO", "Dim", "Sym", "mark"]
 
 _uids = count(1)
 
 Monomial = tuple["Sym", ...]
+
+
+def mark() -> int:
+    """A number above those of all symbols that there are, and below those of all to come."""
+    return next(_uids)
 
 
 class Sym:

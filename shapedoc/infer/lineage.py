@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapedoc.core.trace import Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
-__all__ = ["among", "holds_tensor", "is_join", "spoils", "touches"]
+__all__ = ["all_among", "among", "holds_tensor", "is_join", "spoils", "touches"]
 
 _HARMLESS = frozenset(
     (
@@ -42,6 +42,12 @@ def touches(operands: Sequence[Operand], events: set[int]) -> bool:
         if value.event in events if isinstance(value, Tensor) else among(value, events):
             return True
     return False
+
+
+def all_among(operands: Sequence[Operand], events: set[int]) -> bool:
+    """Whether there are tensors among the operands, and all of them came of these events."""
+    tensors = [o.value for o in operands if isinstance(o.value, Tensor)]
+    return bool(tensors) and all(t.event in events for t in tensors)
 
 
 def among(value: Value, events: set[int]) -> bool:

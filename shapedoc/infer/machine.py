@@ -154,9 +154,10 @@ class Machine(Recorder):
         self.steps = self.watched = 0
         self.spoilt = set()
         self.several = {event for event in self.several if event < len(self.trace.events)}
-        self.tentative, self.one_sided = set(self.several), set(self.several)
+        self.tentative = set()
         self.doubted = []
         self.equated = {}
+        self.one_sided = set()
         self.surmises.begin()
         self.journal = []
 

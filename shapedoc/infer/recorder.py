@@ -13,10 +13,10 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
-from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoils, touches
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
-from shapedoc.infer.verdicts import JOINS, Said, may_be_several, rests_on_one_name, said_of_parts, undoubted
+from shapedoc.infer.verdicts import Said, but_of_ranks, is_one_or_several, may_be_several, said_of_parts, undoubted
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
@@ -62,7 +62,7 @@ class Recorder:
         self.beside: set[Span] = set()
         # Of these, the events of which one branch knows the rank, and another nothing.
         self.one_sided: set[int] = set()
-        # Events of all walks whose one size may be a tuple of sizes, and all that came of them.
+        # Events of all walks whose one size may be a tuple of sizes, and what was made of nothing else.
         self.several: set[int] = set()
         # What is known of ranks at second hand, from a tensor whose own is but stated.
         self.surmises = Surmises()
@@ -103,7 +103,7 @@ class Recorder:
         """Evaluate an op and record the event."""
         arguments = Arguments([a.value for a in args], {k: a.value for k, a in keywords.items()}, rest)
         runs, self.sizes.function = len(self.sizes.runs), self.function
-        several = name in _CREATES and _is_alone(args)
+        several = is_one_or_several(name, args[0].value) if len(args) == 1 else False
         outcome = evaluate(op, arguments, self.sizes, node.span[0], layer)
         operands = self._operands(outcome, args, keywords)
         if layer is not None:
@@ -119,6 +119,8 @@ class Recorder:
             elif layer is not None:
                 result.library = "torch"
         noticed = problems = verdict.problems if isinstance(verdict, Conflict) else ()
+        if problems and self.several and touches(operands, self.several):
+            noticed = problems = but_of_ranks(problems)
         spoilt = touches(operands, self.spoilt) if self.spoilt else False
         tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
@@ -137,8 +139,8 @@ class Recorder:
             self.surmises.events.add(event.index)
             self.doubted.extend((event.index, p) for p in event.problems)
             event.problems, event.doubtful = (), True
-        if self.commented and event.shape is not None and event.short in JOINS:
-            self.commented |= said_of_parts(operands, event.shape, self.commented, self.sizes)
+        if self.commented:
+            self.commented |= said_of_parts(event, self.commented)
         event.withheld = len(event.problems) < len(noticed)
         if event.short in _LAID_OUT:
             self._set_apart(event)
@@ -148,9 +150,8 @@ class Recorder:
             self.tentative.add(event.index)
             if self.one_sided and touches(operands, self.one_sided):
                 self.one_sided.add(event.index)
-        if several or (self.several and touches(operands, self.several)):
-            for events in (self.several, self.tentative, self.one_sided):
-                events.add(event.index)
+        if several or (self.several and all_among(operands, self.several)):
+            self.several.add(event.index)
         return result
 
     def _certain(
@@ -162,8 +163,15 @@ class Recorder:
         if tentative and any(is_join(self.trace, o.value) for o in operands if among(o.value, self.tentative)):
             sure: tuple[Problem, ...] = ()
         else:
-            sure = undoubted(problems, operands, self.described, self.commented, self.sizes, tentative=tentative)
-            sure = tuple(p for p in sure if not rests_on_one_name(p, operands, self.sizes, self.equated.values()))
+            sure = undoubted(
+                problems,
+                operands,
+                self.described,
+                self.commented,
+                self.sizes,
+                self.equated.values() if self.equated else (),
+                tentative=tentative,
+            )
             if len(sure) < len(problems) and self.described:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
@@ -330,15 +338,6 @@ class Recorder:
         event.problems = (Problem("wrong-rank", ("input",), detail={"wanted": str(wanted), "got": str(got)}),)
 
 
-def _is_alone(args: Sequence[Arg]) -> bool:
-    """Whether the shape that is asked for is a parameter of which nothing else is known: one size, or a tuple."""
-    size = args[0].value if len(args) == 1 else None
-    if not isinstance(size, Symbolic):
-        return False
-    size.alone = size.alone or not size.counted
-    return size.alone
-
-
 def replace_tensor(tensor: Tensor) -> Tensor:
     """The same tensor as a new value."""
     return Tensor(
@@ -351,11 +350,6 @@ def replace_tensor(tensor: Tensor) -> Tensor:
         number=tensor.number,
     )
 
-
-# What makes a tensor of a shape and of nothing else.
-_CREATES = frozenset(
-    f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "empty", "rand", "randn")
-)
 
 # Ops whose result has the axes that the author lists.
 _LAID_OUT = frozenset(

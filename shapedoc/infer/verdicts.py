@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.trace import Operand, Problem
+from shapedoc.core.trace import Event, Operand, Problem
 from shapedoc.core.value import Seq, Tensor, Value
+from shapedoc.infer.values import Symbolic
 
-__all__ = ["JOINS", "Said", "may_be_several", "rests_on_one_name", "said_of_parts", "undoubted"]
+__all__ = ["Said", "but_of_ranks", "is_one_or_several", "may_be_several", "said_of_parts", "undoubted"]
 
 # What gives several tensors, or may.
 _SEVERAL = frozenset(
@@ -23,7 +24,12 @@ _SEVERAL = frozenset(
 )
 
 # What makes one axis of several that lie end to end.
-JOINS = frozenset(("cat", "hstack", "vstack", "dstack"))
+_JOINS = frozenset(("cat", "hstack", "vstack", "dstack"))
+
+# What makes a tensor of a shape and of nothing else.
+_CREATES = frozenset(
+    f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "empty", "rand", "randn")
+)
 
 Said = tuple[Mapping[str, Dim], str, set[str]]
 
@@ -37,28 +43,45 @@ def may_be_several(name: str) -> bool:
     return name.removesuffix(".forward").rpartition(".")[2] in _SEVERAL
 
 
+def is_one_or_several(name: str, size: Value) -> bool:
+    """Whether a new tensor is asked for by a parameter of which nothing else is known: one size, or a tuple of them."""
+    if name not in _CREATES or not isinstance(size, Symbolic):
+        return False
+    size.alone = size.alone or not size.counted
+    return size.alone
+
+
 def undoubted(
     problems: Sequence[Problem],
     operands: Sequence[Operand],
     described: Collection[int],
     commented: set[int],
     sizes: Sizes,
+    said: Collection[Said] = (),
     *,
     tentative: bool = False,
 ) -> tuple[Problem, ...]:
     """The problems without those that rest on a rank or a size which is not certain.
 
     described: the tensors (their uid) whose rank rests on what the author states of them. commented: the axes
-    (their identities) of which nothing but a comment on a tensor that was made says the size. tentative: the operands
-    come of a rank that one branch has, of which another says nothing.
+    (their identities) of which nothing but a comment on a tensor that was made says the size. said: what is stated of
+    parameters, see `_rests_on_one_name`. tentative: the operands come of a rank that one branch has, of which another
+    says nothing, or of one that is stated.
     """
     if tentative:
-        problems = [p for p in problems if p.kind not in _RANKS and p.detail.get("why") not in _RANK_REASONS]
+        problems = [p for p in but_of_ranks(problems) if not _is_of_a_square(p, operands, sizes)]
     sure = tuple(p for p in problems if not _doubtful(p, operands, described))
-    return tuple(p for p in sure if not _commented(p, operands, commented, sizes)) if commented else sure
+    if commented:
+        sure = tuple(p for p in sure if not _commented(p, operands, commented, sizes))
+    return tuple(p for p in sure if not _rests_on_one_name(p, operands, sizes, said)) if said else sure
 
 
-def rests_on_one_name(problem: Problem, operands: Sequence[Operand], sizes: Sizes, said: Iterable[Said]) -> bool:
+def but_of_ranks(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The problems that are not about how many axes a tensor has."""
+    return tuple(p for p in problems if p.kind not in _RANKS and p.detail.get("why") not in _RANK_REASONS)
+
+
+def _rests_on_one_name(problem: Problem, operands: Sequence[Operand], sizes: Sizes, said: Iterable[Said]) -> bool:
     """Whether a size that does not fit is one that two parameters have because what is stated calls both the same.
 
     said: for each name what stands for the names of its function's sizes, the name, and the parameters that have it.
@@ -66,6 +89,27 @@ def rests_on_one_name(problem: Problem, operands: Sequence[Operand], sizes: Size
     stated = {sizes.resolve(n[key]) for n, key, parameters in said if len(parameters) > 1 and key in n}
     learnt = {d for d in stated if d.sym is None or not d.sym.flexible}
     return any(sizes.resolve(axis.dim) in learnt for axis in _concerned(problem, operands, sizes))
+
+
+def _is_of_a_square(problem: Problem, operands: Sequence[Operand], sizes: Sizes) -> bool:
+    """Whether what is stated of a tensor has two names for the two axes of a square: queries and keys are one sequence.
+
+    The one name has turned out to be the size that both axes have of what it meets.
+    """
+    if problem.kind != "elementwise":
+        return False
+    shapes = {o.name: shape for o in operands if o.shape is not None and (shape := sizes.shape(o.shape)).rank}
+    for name, place in zip(problem.operands, problem.axes, strict=False):
+        mine = shapes.get(name)
+        if mine is None or not 0 <= place < len(mine.axes):
+            continue
+        back = place - len(mine.axes)
+        for other in (s for s in shapes.values() if s is not mine and -back <= len(s.axes)):
+            met = sizes.resolve(other.axes[back].dim)
+            ours, theirs = ([sizes.resolve(a.dim) for a in s.axes] for s in (mine, other))
+            if met.const is None and met in ours and theirs.count(met) > 1:
+                return True
+    return False
 
 
 def _items(value: Value) -> tuple[Value, ...]:
@@ -95,10 +139,13 @@ def _doubtful(problem: Problem, operands: Sequence[Operand], described: Collecti
     return any(isinstance(v, Tensor) and v.uid in described for v in at_fault)
 
 
-def said_of_parts(operands: Sequence[Operand], joined: Shape, commented: set[int], sizes: Sizes) -> set[int]:
+def said_of_parts(event: Event, commented: set[int]) -> set[int]:
     """The axes (their identities) of a join that have a size which only a comment gives: the sum rests on it too."""
-    joined = sizes.shape(joined)
-    shapes = [sizes.shape(v.shape) for o in operands for v in _items(o.value) if isinstance(v, Tensor)]
+    sizes = event.sizes
+    if event.short not in _JOINS or event.shape is None or sizes is None:
+        return set()
+    joined = sizes.shape(event.shape)
+    shapes = [sizes.shape(v.shape) for o in event.operands for v in _items(o.value) if isinstance(v, Tensor)]
     parts = [s.axes for s in shapes if s.rank is not None and s.rank == joined.rank]
     return {
         i

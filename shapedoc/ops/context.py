@@ -111,6 +111,8 @@ class OpContext:
             return shape.axes
         known = len(shape.items) - 1
         possible = [r for r in ranks if r >= known]
+        if not possible and shape.prefix and shape.suffix and known - 1 in ranks:
+            self.lost("rank unknown")  # of axes seen from both ends, one may have been seen twice
         if not possible:
             wanted = " or ".join(str(r) for r in ranks)
             self.fail("wrong-rank", [tensor], wanted=wanted, got=f"{known} or more")

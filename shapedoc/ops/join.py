@@ -119,6 +119,8 @@ def _need_rank(at: OpContext, tensors: Sequence[Tensor], like: Tensor, rank: int
         shape = at.shape(tensor)
         known = len(shape.items) - (shape.run is not None)
         if known > rank or (shape.run is None and known < rank):
+            if shape.run is not None and shape.prefix and shape.suffix and known == rank + 1:
+                at.lost("rank unknown")  # of axes seen from both ends, one may have been seen twice
             got = str(known) if shape.run is None else f"{known} or more"
             at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
     for tensor in tensors:

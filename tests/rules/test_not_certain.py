@@ -378,6 +378,27 @@ class Vector(nn.Module):
         return self.scale[: x.shape[1], :] * x  # <- SD105
 """
 
+TWO_NAMES_FOR_THE_AXES_OF_A_SQUARE = '''\
+def attend(x, mask):
+    """
+    x: (B, T, d)
+    mask: (B, query_len, key_len)
+    """
+    B, T, d = x.shape
+    scores = x @ x.transpose(1, 2) / d**0.5
+    return F.softmax(scores.masked_fill(mask == 0, float("-inf")), dim=-1) @ x
+'''
+
+AXES_THAT_ARE_SEEN_FROM_BOTH_ENDS = """\
+def decode(start, features, steps, step):
+    N = features.shape[0]
+    tokens = torch.LongTensor(start * np.ones(N, dtype=np.int32)).unsqueeze(1)
+    for _ in range(steps):
+        word = torch.argmax(step(features, tokens).view(N, -1), axis=1)
+        tokens = torch.cat([tokens, word.unsqueeze(1)], dim=1)
+    return tokens
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
