@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape, new_id
 from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.trace import Problem
 from shapedoc.core.value import Kind, Order, Tensor, Value
 from shapedoc.core.verdict import Lost
 
-__all__ = ["Broken", "OpContext"]
+__all__ = ["Broken", "OpContext", "seen_twice"]
 
 # A tensor has no more axes than this, in PyTorch as in NumPy.
 MOST_AXES = 64
@@ -20,6 +20,14 @@ MOST_AXES = 64
 
 class Broken(Exception):
     """Raised by `OpContext.fail`: the call cannot work, and nothing is known of what it would have given."""
+
+
+def seen_twice(shape: Shape) -> bool:
+    """Whether the axis before one that was put in may be the last one too: (n, 1) is (a, 1, ..., b) with one axis less."""
+    if shape.run is None or not shape.suffix or not shape.prefix:
+        return False
+    new = shape.prefix[-1]
+    return new.visible and new.dim == ONE
 
 
 class OpContext:
@@ -111,8 +119,8 @@ class OpContext:
             return shape.axes
         known = len(shape.items) - 1
         possible = [r for r in ranks if r >= known]
-        if not possible and shape.prefix and shape.suffix and known - 1 in ranks:
-            self.lost("rank unknown")  # of axes seen from both ends, one may have been seen twice
+        if not possible and known - 1 in ranks and seen_twice(shape):
+            self.lost("rank unknown")
         if not possible:
             wanted = " or ".join(str(r) for r in ranks)
             self.fail("wrong-rank", [tensor], wanted=wanted, got=f"{known} or more")

@@ -11,7 +11,7 @@ from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.axes import axis_at, position
 from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.context import OpContext, seen_twice
 from shapedoc.ops.extents import axes_of
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.pointwise import promote
@@ -119,8 +119,8 @@ def _need_rank(at: OpContext, tensors: Sequence[Tensor], like: Tensor, rank: int
         shape = at.shape(tensor)
         known = len(shape.items) - (shape.run is not None)
         if known > rank or (shape.run is None and known < rank):
-            if shape.run is not None and shape.prefix and shape.suffix and known == rank + 1:
-                at.lost("rank unknown")  # of axes seen from both ends, one may have been seen twice
+            if known == rank + 1 and seen_twice(shape):
+                at.lost("rank unknown")
             got = str(known) if shape.run is None else f"{known} or more"
             at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
     for tensor in tensors:
