@@ -23,7 +23,7 @@ class Broken(Exception):
 
 
 def seen_twice(shape: Shape) -> bool:
-    """Whether the axis before one that was put in may be the last one too: (n, 1) is (a, 1, ..., b) with one axis less."""
+    """Whether the axis before one that was put in may be the last one too: (n, 1) seen as (a, 1, ..., b)."""
     if shape.run is None or not shape.suffix or not shape.prefix:
         return False
     new = shape.prefix[-1]
