@@ -17,7 +17,7 @@ from shapedoc.rules.softmaxes import Softmax, denominator, softmaxes
 from shapedoc.rules.weights import followed, is_mask
 from shapedoc.rules.wording import call_labels, finding, label, named, text_of
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "is_called_mask", "runs_along_keys"]
 
 _FILLS = names("masked_fill where masked_scatter")
 _AGAIN = names("softmax Softmax.forward normalize log_softmax")
@@ -55,12 +55,12 @@ def _fault(g: Graph, softmax: Softmax, user: Event, current: Event) -> tuple[Ope
             return None
         if value <= _LOW:
             return mask, "error", "-inf" if value == float("-inf") else f"{value:g}"
-        if value != 0 or mask is None or not _along(g, softmax, user, mask):
+        if value != 0 or mask is None or not runs_along_keys(g, softmax, user, mask):
             return None
         return mask, "warning", "0"
     if user.short == "mul":
         mask = next((o for o in tensor_operands(user) if g.producer(o.value) is not current), None)
-        if mask is None or not _is_mask(g, mask) or not _along(g, softmax, user, mask):
+        if mask is None or not is_called_mask(g, mask) or not runs_along_keys(g, softmax, user, mask):
             return None
         return mask, "warning", "0"
     return None
@@ -88,7 +88,7 @@ def _number(value: Value) -> float | None:
     return None
 
 
-def _is_mask(g: Graph, operand: Operand) -> bool:
+def is_called_mask(g: Graph, operand: Operand) -> bool:
     """A factor of truth values, or one that is called a mask; no dropout, no choice of heads."""
     text = f"{text_of(g.trace, operand)} {operand.value.name if isinstance(operand.value, Tensor) else ''}".lower()
     if "drop" in text or "head" in text or "prob" in text:
@@ -96,7 +96,7 @@ def _is_mask(g: Graph, operand: Operand) -> bool:
     return is_mask(g, operand) or _MASKS.search(text) is not None
 
 
-def _along(g: Graph, softmax: Softmax, user: Event, mask: Operand) -> bool:
+def runs_along_keys(g: Graph, softmax: Softmax, user: Event, mask: Operand) -> bool:
     """Whether a mask is known to differ along the normalised axis: one of padded queries does not."""
     shape, result = shape_at(user, mask), user.shape
     if shape is None or result is None or shape.rank is None or softmax.axis is None:
@@ -131,7 +131,7 @@ def _masked_before(g: Graph, softmax: Softmax) -> bool:
     for source in g.back(event, lambda e: e.short in KEEPS):
         if source.short in _FILLS or source.short == "masked_fill_":
             return True
-        if source.short in ("add", "sub", "mul") and any(_is_mask(g, o) for o in tensor_operands(source)):
+        if source.short in ("add", "sub", "mul") and any(is_called_mask(g, o) for o in tensor_operands(source)):
             return True
     return False
 

@@ -11,6 +11,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.masks import Meaning, masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
+from shapedoc.rules.weakmasks import Weak, is_tiny, weak_masks
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -24,6 +25,10 @@ def check(trace: Trace) -> Iterator[Finding]:
         if sink.event.span not in seen and _is_plain(sink, meaning):
             seen.add(sink.event.span)
             yield _found(trace, sink, meaning)
+    for weak in weak_masks(trace):
+        if weak.event.span not in seen and not weak.event.doubtful:
+            seen.add(weak.event.span)
+            yield _weak(trace, weak)
 
 
 def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
@@ -74,13 +79,38 @@ def _found(trace: Trace, sink: Sink, meaning: Meaning | None) -> Finding:
     )
 
 
+def _weak(trace: Trace, found: Weak) -> Finding:
+    event, text = found.event, text_of(trace, found.mask)
+    multiplied = found.fill is None
+    low = found.fill is not None and is_tiny(found.fill)
+    title = f"scores are multiplied with {text}: those that are to be hidden become 0"
+    if not multiplied:
+        title = f"{text} fills scores with {found.fill:g}"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error" if low else "warning",
+        message=f"{title}, and the softmax gives them their share",
+        tensor=text,
+        actual=shape_text(event, found.mask.shape),
+        labels=label(found.softmax.event.span, "normalised here") + call_labels(event),
+        why="a score of 0 is one among others: exp(0) is 1, as much as for a key that fits neither well nor badly",
+        help='fill with `float("-inf")`, or with -1e9' if not multiplied else "fill with -inf where the mask is 0",
+    )
+
+
 RULE = Rule(
     code="SD505",
     name="additive-boolean-mask",
     severity="error",
-    summary="A mask of truth values, or of ones and zeros, is added to scores.",
+    summary="A mask of truth values, or of ones and zeros, is added to scores or multiplied with them, or fills them "
+    "with 0.",
     what="Follows masks of truth values and of ones and zeros to a sum with scores that a softmax normalises, and to "
-    "the float masks of `F.scaled_dot_product_attention` and `nn.MultiheadAttention`, which add them.",
+    "the float masks of `F.scaled_dot_product_attention` and `nn.MultiheadAttention`, which add them. Reports scores "
+    "that are multiplied with such a mask, or filled with 0 or with a tiny number, where nothing else masks them.",
     why="What is added must be 0 where something is to be seen and hugely negative where not. Ones and zeros shift the "
     "scores by 1 and hide nothing.",
     instead="`scores.masked_fill(~keep, float('-inf'))`, or `scores + (1 - mask) * torch.finfo(scores.dtype).min`.",

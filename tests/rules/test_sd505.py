@@ -43,7 +43,62 @@ def attend(scores, lengths):
 """,
 }
 
+WRONG |= {
+    "a fill with a tiny number": """
+def attend(query, key, value, mask):
+    scores = torch.bmm(query, key.transpose(1, 2)) / query.size(-1) ** 0.5
+    scores = scores.masked_fill(mask == 0, 1e-9)  # <- SD505
+    return torch.bmm(scores.softmax(-1), value)
+""",
+    "a fill with zero": """
+def attend(query, key, value, words):
+    B, T, d = key.shape
+    B, T = words.shape
+    scores = torch.bmm(query, key.transpose(1, 2))
+    scores = scores.masked_fill((words == 0).unsqueeze(1), 0.0)  # <- SD505
+    return torch.bmm(scores.softmax(-1), value)
+""",
+    "a product with a mask of the past": """
+def attend(query, key, value):
+    T = query.size(1)
+    past = torch.tril(torch.ones(T, T))
+    scores = query @ key.transpose(1, 2) / query.size(-1) ** 0.5
+    scores = scores * past  # <- SD505
+    return scores.softmax(-1) @ value
+""",
+}
+
 RIGHT = {
+    "a product, and what is added besides": """
+def attend(scores, value, words):
+    B, T = words.shape
+    mask = (words != 0).float().unsqueeze(1)
+    scores = mask * torch.bmm(scores, value) + (1 - mask) * -1e30
+    return torch.bmm(scores.softmax(-1), value)
+""",
+    "a product before and after, and the weights normalised again": """
+def attend(query, key, value, words):
+    B, T = words.shape
+    mask = (words != 0).float().unsqueeze(1)
+    scores = torch.bmm(query, key.transpose(1, 2))
+    weights = (scores * mask).softmax(-1) * mask
+    weights = weights / (weights.sum(-1, keepdim=True) + 1e-13)
+    return torch.bmm(weights, value)
+""",
+    "zeros where another mask hides them": """
+def attend(query, key, value, words):
+    B, T = words.shape
+    hidden = (words == 0).unsqueeze(1)
+    scores = torch.bmm(query, key.transpose(1, 2)).masked_fill(hidden, 0.0)
+    scores = scores.masked_fill(hidden, float("-inf"))
+    return torch.bmm(scores.softmax(-1), value)
+""",
+    "zeros for padded queries": """
+def attend(query, key, value, words):
+    B, T = words.shape
+    scores = torch.bmm(query, key.transpose(1, 2)).masked_fill((words == 0).unsqueeze(2), 0.0)
+    return torch.bmm(scores.softmax(-1), value)
+""",
     "scaled": """
 def attend(scores, tokens, pad):
     mask = (tokens == pad).float()
