@@ -8,6 +8,7 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, problems, twins
 from shapedoc.rules.flow import shape_at
+from shapedoc.rules.lossorder import Crossed, crossed
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import equal, made_before, only_if
@@ -19,13 +20,34 @@ _KIND = "mismatched-loss"
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    orders = {found.event.span: found for found in crossed(trace)}
+    yield from (_in_another_order(trace, found) for found in orders.values())
     for event, problem in problems(trace, _KIND):
-        severity = severity_of(problem.sameness)
+        severity = severity_of(problem.sameness) if event.span not in orders else None
         operands = [event.operand(name) for name in problem.operands]
         if any(p.kind == "loss-broadcast" for e in twins(trace, event) for p in e.problems):
             continue  # it runs, and SD203 says what it computes
         if severity is not None and not any(is_tainted(trace, o) for o in operands):
             yield _found(trace, *clearest(trace, event, problem), severity)
+
+
+def _in_another_order(trace: Trace, found: Crossed) -> Finding:
+    event, name = found.event, found.event.short.removesuffix(".forward")
+    texts = [text_of(trace, o) for o in (found.input, found.target)]
+    ours, theirs = (f"({', '.join(joined)})" for joined in (found.ours, found.theirs))
+    return finding(
+        trace,
+        event,
+        found.target.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{name}` compares {texts[0]}, flattened from {ours}, with {texts[1]}, flattened from {theirs}",
+        tensor=texts[1],
+        labels=label(found.input.span, f"joined of {ours}") + call_labels(event),
+        why="both have as many elements, so that nothing raises, and each prediction is compared with another's target",
+        help=f"turn one of them before it is flattened: `.transpose(0, 1).reshape(-1)`, so that both run {ours}",
+    )
 
 
 def _found(trace: Trace, event: Event, problem: Problem, severity: Severity) -> Finding:
@@ -88,7 +110,8 @@ RULE = Rule(
     severity="error",
     summary="Prediction and target of a loss cannot meet.",
     what="Compares what `CrossEntropyLoss`, `NLLLoss` and the elementwise losses get: the classes of a prediction "
-    "stand on axis 1, the target has the other axes.",
+    "stand on axis 1, the target has the other axes. Reports predictions and targets that are flattened from axes in "
+    "another order, too.",
     why="A decoder gives (batch, T, classes), torch wants (batch, classes, T): the loss takes the time for the "
     "classes and raises.",
     instead="Transpose the prediction (`logits.transpose(1, 2)`), or flatten both "

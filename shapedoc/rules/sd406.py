@@ -19,6 +19,7 @@ __all__ = ["RULE"]
 _SOFTMAX = names("softmax Softmax.forward")
 _LOGS = names("log_softmax LogSoftmax.forward")
 _LOSSES = names("cross_entropy CrossEntropyLoss.forward")
+_LIKELIHOODS = names("nll_loss NLLLoss.forward")
 _CASTS = names("float type to bool byte long int eq ne logical_not invert")
 _ON = SHAPING - {"phi", "stack", "getitem"}
 
@@ -26,7 +27,11 @@ _ON = SHAPING - {"phi", "stack", "getitem"}
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     for event in trace.events:
-        if event.short in _LOSSES or event.short in _SOFTMAX | _LOGS:
+        if event.short in _LIKELIHOODS:
+            made = _before(g, event)
+            if made is not None:
+                yield _no_log(trace, made, event)
+        elif event.short in _LOSSES or event.short in _SOFTMAX | _LOGS:
             first = _before(g, event)
             if first is not None:
                 yield _found(trace, first, event)
@@ -64,6 +69,25 @@ def _is_mask(g: Graph, event: Event, operand: Operand) -> bool:
     return made is None or (bool(given) and all(e.short in SHAPING | _CASTS for e in behind))
 
 
+def _no_log(trace: Trace, first: Event, loss: Event) -> Finding:
+    what = "NLLLoss" if loss.short.startswith("NLL") else "`nll_loss`"
+    name = first.target or trace.source(first.span) if not first.span.path else "the input"
+    return finding(
+        trace,
+        first,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{name} is a softmax, and {what} takes its logarithm",
+        tensor=name,
+        labels=label(loss.span, f"{what} takes log-probabilities") + call_labels(loss),
+        why="of a probability it gives back the negative: the loss lies between -1 and 0, and its gradient is as small "
+        "for a confident mistake as for a right answer",
+        help="`log_softmax`, or the scores into `CrossEntropyLoss`",
+    )
+
+
 def _found(trace: Trace, first: Event, second: Event) -> Finding:
     loss = second.short in _LOSSES
     what = "CrossEntropyLoss" if second.short.startswith("Cross") else f"`{second.short.removesuffix('.forward')}`"
@@ -94,7 +118,8 @@ RULE = Rule(
     severity="error",
     summary="A softmax is applied to what a softmax has made already, as cross entropy does.",
     what="Looks for a softmax whose result goes, laid out anew at most, into `CrossEntropyLoss`, `F.cross_entropy`, "
-    "`log_softmax` or another softmax, masked at most in between.",
+    "`log_softmax` or another softmax, masked at most in between; and one that goes into `NLLLoss`, which takes "
+    "the logarithm.",
     why="Cross entropy takes scores and applies log-softmax itself. Fed probabilities, the loss can hardly tell right "
     "from wrong, and training stalls at a loss that never comes near 0.",
     instead="Return the scores from the model; take the softmax where probabilities are shown.",

@@ -43,7 +43,45 @@ loss = F.binary_cross_entropy_with_logits(torch.randn(2, 5), torch.zeros(2, 4)) 
 """,
 }
 
+WRONG |= {
+    "flattened in another order": """
+def loss(out, words):
+    T, B, V = out.shape
+    B, T = words.shape
+    return F.cross_entropy(out.reshape(-1, V), words.reshape(-1))  # <- SD108
+""",
+    "flattened in another order, in a driver": """
+class Model(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.rnn, self.out = nn.Embedding(V, d), nn.GRU(d, d), nn.Linear(d, V)
+
+    def forward(self, words):
+        return self.out(self.rnn(self.words(words.t()))[0])
+
+
+def step(model, words):
+    out = model(words)
+    T, B, V = out.shape
+    return nn.CrossEntropyLoss()(out.view(-1, V), words.view(-1))  # <- SD108
+
+
+step(Model(11, 8), torch.randint(0, 11, (2, 5)))
+""",
+}
+
 RIGHT = {
+    "flattened in one order": """
+def loss(out, words):
+    T, B, V = out.shape
+    B, T = words.shape
+    return F.cross_entropy(out.reshape(-1, V), words.t().reshape(-1))
+""",
+    "turned before it is flattened": """
+def loss(out, words):
+    T, B, V = out.shape
+    return F.cross_entropy(out.transpose(0, 1).reshape(B * T, V), words.view(B, T).reshape(-1))
+""",
     "classes moved": """
 loss = F.cross_entropy(torch.randn(2, 5, 7).transpose(1, 2), torch.zeros(2, 5, dtype=torch.long))
 """,

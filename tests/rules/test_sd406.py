@@ -62,7 +62,19 @@ def loss(words, target):
 """,
 }
 
+WRONG |= {
+    "probabilities for the negative log-likelihood": """
+def loss(scores, words):
+    weights = F.softmax(scores, dim=-1)  # <- SD406
+    return F.nll_loss(weights, words)
+""",
+}
+
 RIGHT = {
+    "their logarithm": """
+def loss(scores, words):
+    return F.nll_loss(F.softmax(scores, dim=-1).clamp(min=1e-9).log(), words) + nn.NLLLoss()(scores.log_softmax(-1), words)
+""",
     "two ways from the same scores": """
 def masked(scores, mask, dim):
     mask = mask.type(torch.float32)
