@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, Layer, Seq, Tensor
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.elementwise import shallowest
-from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.flow import SHAPING, events_of, graph, shape_at
 from shapedoc.rules.layouts import evidence, layouts, mixed_up
 from shapedoc.rules.positions import counting, is_positions
 from shapedoc.rules.rule import Example, Rule
@@ -53,6 +54,40 @@ def check(trace: Trace) -> Iterator[Finding]:
                 seen.add(event.span)
                 yield _found(trace, total)
                 break
+    yield from _per_example(trace)
+
+
+# What a batch's size is called; one letter may be anything.
+_BATCH = re.compile(r"(?:^|_)(?:batch|batch_?size|bsz?|n_?batch)(?:$|_)", re.IGNORECASE)
+
+
+def _per_example(trace: Trace) -> Iterator[Finding]:
+    """A module that learns a row of its own for every place in the batch."""
+    seen: set[Span] = set()
+    for event in events_of(trace, ("Parameter",)):
+        built = event.function.endswith(".__init__") and event.span not in seen and not event.span.path
+        frozen = event.value("requires_grad")
+        if not built or event.shape is None or event.sizes is None or isinstance(frozen, Bool):
+            continue
+        size = next((s for a in event.shape.axes if _BATCH.search(s := event.sizes.show(a.dim))), None)
+        if size is not None:
+            seen.add(event.span)
+            name = event.target.removeprefix("self.") or "the parameter"
+            yield finding(
+                trace,
+                event,
+                None,
+                code=RULE.code,
+                name=RULE.name,
+                severity="warning",
+                message=f"{name} {shape_text(event, event.shape)} has one row for each place in the batch `{size}`",
+                tensor=name,
+                actual=shape_text(event, event.shape),
+                labels=call_labels(event),
+                why="which place an example has in a batch says nothing of it: what is learnt is learnt for places, "
+                "and a batch of another size does not fit",
+                help="one row for all: leave the axis away, and expand it where it is used",
+            )
 
 
 def _is_doubted(trace: Trace, total: _Sum) -> bool:
@@ -194,10 +229,12 @@ RULE = Rule(
     code="SD207",
     name="position-over-batch",
     severity="error",
-    summary="Positional encodings run along the batch instead of along time.",
+    summary="Positional encodings run along the batch instead of along time, or a module learns one row for each place "
+    "in the batch.",
     what="Follows tables of positions (sines, a learned parameter, an embedding of an `arange`) to the sum with a "
     "sequence, and looks which of its axes they vary along. Which axis is time is read from the modules that the "
-    "sequence goes through, and from what a softmax normalises.",
+    "sequence goes through, and from what a softmax normalises. Reports parameters that a constructor builds with an "
+    "axis of the size of a batch, by its name.",
     why="With `pe` as `(max_len, 1, d)` and `x` as `(B, T, d)`, `x + pe[: x.size(0)]` adds one position to all "
     "elements "
     "of an example, and another one to the next example. Nothing raises.",

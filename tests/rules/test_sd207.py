@@ -57,7 +57,33 @@ class Encoder(nn.Module):
 """,
 }
 
+WRONG |= {
+    "a vector for each place in the batch": """
+class Additive(nn.Module):
+    def __init__(self, batch_size, d):
+        super().__init__()
+        self.project = nn.Linear(d, d)
+        self.v = nn.Parameter(torch.rand(batch_size, d))  # <- SD207
+
+    def forward(self, query, memory):
+        hidden = torch.tanh(self.project(memory) + query.unsqueeze(1))
+        return hidden.bmm(self.v.unsqueeze(2)).squeeze(-1).softmax(-1)
+""",
+}
+
 RIGHT = {
+    "a vector for all, and a state for each that is not learnt": """
+class Additive(nn.Module):
+    def __init__(self, batch_size, d):
+        super().__init__()
+        self.project = nn.Linear(d, d)
+        self.v = nn.Parameter(torch.rand(d))
+        self.state = nn.Parameter(torch.zeros(batch_size, d), requires_grad=False)
+
+    def forward(self, query, memory):
+        hidden = torch.tanh(self.project(memory) + query.unsqueeze(1))
+        return (hidden @ self.v).softmax(-1)
+""",
     "a class whose batch stands first where it is built so, not by default": """
 class Stack(nn.Module):
     def __init__(self, words, d, heads, steps, batch_first=False):
