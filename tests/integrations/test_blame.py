@@ -1,4 +1,4 @@
-"""Who is wrong, through the decorator: after three good calls, the 21 single faults and 100 of four other signatures."""
+"""Who is wrong, through the decorator: after three good calls, the 21 faults and 100 of four other signatures."""
 
 from collections import Counter
 from typing import Any
