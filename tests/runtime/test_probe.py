@@ -94,3 +94,33 @@ def test_tokens_and_masks_are_drawn_by_their_kind() -> None:
 
     trace = shapedoc.probe(look_up, "table: V d, tokens: int<V B T, keep: keep B T")
     assert shown(trace)[-1] == "(B, T, d)"
+
+
+class Widths(nn.Module):
+    """It keeps no width by name: only its layers have one."""
+
+    def __init__(self, d_model: int, d_memory: int) -> None:
+        super().__init__()
+        self.query, self.key = nn.Linear(d_model, d_memory), nn.Linear(d_memory, d_memory)
+
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        scores = self.query(x) @ self.key(memory).transpose(1, 2)
+        return torch.softmax(scores, dim=-1) @ memory
+
+
+def test_widths_are_those_that_layers_take() -> None:
+    trace = shapedoc.probe(Widths(32, 24), {"x": "B T d", "memory": "B S e"})
+    last = trace.events[-1]
+    assert last.sizes is not None
+    assert last.shape is not None
+    assert last.sizes.show_shape(last.shape) == "(B, T, e)"
+
+
+def test_what_was_tried_is_said_where_nothing_fits() -> None:
+    def narrow(x: Tensor) -> Tensor:
+        return x.view(-1, 1000)
+
+    with pytest.raises(RuntimeError) as raised:
+        shapedoc.probe(narrow, "x: B T")
+    (note,) = raised.value.__notes__
+    assert note.startswith("probed with B=3, T=")
