@@ -72,7 +72,7 @@ class _Watcher:
 
         self.root = root
         self.watched = under(root)
-        self.told: dict[str, None] = {}
+        self.told: dict[str, str] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -112,10 +112,12 @@ class _Watcher:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call":
-            self.told.update((str(value), None) for key, value in report.user_properties if key == _PROPERTY)
+            for key, value in report.user_properties:
+                if key == _PROPERTY:  # One rule at one place, whatever the sizes were.
+                    self.told.setdefault(str(value).partition("] ")[0], str(value))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.told:
             terminalreporter.section("shapedoc")
-            for line in self.told:
+            for line in self.told.values():
                 terminalreporter.write_line(line)

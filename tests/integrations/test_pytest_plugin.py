@@ -106,3 +106,9 @@ def test_it_loads_nothing_until_it_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_summary_says_a_place_once(tmp_path: Path) -> None:
+    done = session(tmp_path, "--shapedoc", "-k", "weights or broken")
+    summary = done.stdout.partition("= shapedoc =")[2].partition("short test summary")[0]
+    assert summary.count("model.py:5:") == 1, done.stdout
