@@ -147,7 +147,7 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
         values = [Unknown("unpacking of another length")] * count
     sizes: list[Dim] = []
     again: list[tuple[Dim, Dim]] = []
-    for t, v in zip(target.items, values, strict=True):
+    for place, (t, v) in enumerate(zip(target.items, values, strict=True)):
         before = m.frame.variables.get(t.id) if isinstance(t, ir.Name) else None
         assign(m, t, v)
         stored = m.lookup(t.id) if isinstance(t, ir.Name) and isinstance(v, Int) else None
@@ -156,6 +156,8 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
             if isinstance(before, Int) and before.name == t.id and t.id.strip("_"):
                 m.sizes.alike(stored.dim, before.dim)
                 again.append((before.dim, stored.dim))
+                if place == 0 and stored.dim.const == 1:
+                    m.sizes.meet(before.dim, stored.dim)  # one batch of all, by the author's word: here it is 1
     if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
         m.sizes.apart(*sizes)
         for old, new in again:

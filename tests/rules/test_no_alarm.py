@@ -318,6 +318,34 @@ class Sparse(nn.Module):
         return start, torch.matmul(torch.softmax(scores, dim=-1), values)
 """
 
+ONE_NAME_FOR_THE_BATCH_OF_ALL = """\
+class Attention(nn.Module):
+    def __init__(self, n_head, d_model, d_k):
+        super().__init__()
+        self.n_head, self.d_k = n_head, d_k
+        self.w_q, self.w_k = nn.Linear(d_model, n_head * d_k), nn.Linear(d_model, n_head * d_k)
+
+    def forward(self, q, k):
+        sz_b, len_q, _ = q.size()
+        sz_b, len_k, _ = k.size()
+        q = self.w_q(q).view(sz_b, len_q, self.n_head, self.d_k).transpose(1, 2)
+        k = self.w_k(k).view(sz_b, len_k, self.n_head, self.d_k).transpose(1, 2)
+        return F.softmax(torch.matmul(q, k.transpose(2, 3)) / self.d_k**0.5, dim=-1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, words, n_head, d_model, d_k):
+        super().__init__()
+        self.embed, self.attend = nn.Embedding(words, d_model), Attention(n_head, d_model, d_k)
+
+    def recognize(self, memory, hyps):
+        T, d_model = memory.shape
+        memory = memory.unsqueeze(0)
+        for hyp in hyps:
+            weights = self.attend(self.embed(hyp["tokens"]), memory)
+        return weights
+"""
+
 PROGRAMS = {
     name.lower(): text for name, text in list(globals().items()) if name.isupper() and name not in ("HEAD", "PROGRAMS")
 }
