@@ -42,6 +42,7 @@ def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
             _assume_some(m, test.left.id)
         return ""
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
+        _assume_one(m, test.left, right.value)
         return _assume_rank(m, test.left, right.value)
     return ""
 
@@ -143,6 +144,16 @@ def _assume_some(m: Machine, name: str) -> None:
     value = m.lookup(name)
     if isinstance(value, Unknown) and value.reason == OPTIONAL and value.events:
         m.frame.variables[name] = m.trace.events[value.events[0]].result
+
+
+def _assume_one(m: Machine, left: ir.Expr, number: int) -> None:
+    """Inside ``if x.size(1) == 1`` the size is 1."""
+    if number != 1 or not (isinstance(left, ir.Name) or asks_sizes(left)):
+        return
+    value = m.eval(left)
+    sym = m.sizes.resolve(value.dim).sym if isinstance(value, Int) else None
+    if sym is not None and sym.value is None:
+        m.sizes.bind(sym, ONE)
 
 
 def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> Signal:

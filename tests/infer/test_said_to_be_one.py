@@ -27,6 +27,26 @@ def test_what_is_said_to_be_1_is_1() -> None:
     )
 
 
+def test_what_is_tested_to_be_1_is_1_where_it_holds() -> None:
+    check(
+        """\
+        import torch
+
+
+        def merged(heads, x, trace):
+            T, B, d = x.shape
+            if trace and heads.size(1) == 1:
+                step = heads.view(T, B, d)
+                one = heads.transpose(0, 1)  #: (1, ?, *heads)
+            else:
+                step = heads.transpose(0, 1).contiguous().view(T, B, d)
+            rows = heads.transpose(0, 1)  #: (?, ?, *heads)
+            return step, rows
+        """,
+        "merged",
+    )
+
+
 def test_what_is_1_in_both_branches_is_1_after_them_though_the_rank_is_not_known() -> None:
     check(
         """\
