@@ -181,6 +181,9 @@ def _of_one(trace: Trace, event: Event) -> Finding | None:
         return None
     if not any(name.rpartition(".")[2] == "forward" for name in (event.function, *(c.function for c in event.calls))):
         return None  # who decodes one sentence knows that its batch is 1
+    made = graph(trace).producer(operands[0].value)
+    if made is not None and len(event.branch) > len(made.branch):
+        return None  # who names an axis under a condition knows that it is 1 there
     text, size = text_of(trace, operands[0]), event.sizes.show(axis.dim)
     named = f" `{size}`" if size != "?" else ""
     return finding(
@@ -213,7 +216,8 @@ RULE = Rule(
     what="Looks for `squeeze()` without an axis on a tensor that has an axis of size 1 and a batch, and for "
     "`squeeze(0)` on the batch itself. An axis is the batch where a module takes it for that, or where the author "
     "calls it so. Where no axis is seen to be 1, a result that is only shown, or handed to NumPy at once, is that of "
-    "one example, whose batch is what the `squeeze` is for.",
+    "one example, whose batch is what the `squeeze` is for. An axis that is named under a condition, as in "
+    "`if not batched: x = x.squeeze(0)`, is known to be 1 there.",
     why="`squeeze()` drops every axis of size 1. With a batch of one the result has one axis fewer than the code after "
     "it expects: it raises there, or broadcasts.",
     instead="Name the axis: `scores.squeeze(-1)`.",

@@ -85,6 +85,23 @@ class Characters(nn.Module):
 }
 
 RIGHT = {
+    "an axis that was put in under the same condition": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn, self.score = nn.GRU(d, d), nn.Linear(d, 1)
+
+    def forward(self, memory):
+        batched = memory.dim() == 3
+        if not batched:
+            memory = memory.unsqueeze(1)
+        T, batch_size, d = memory.shape
+        scores = self.score(self.rnn(memory)[0]).squeeze(2)
+        weights = F.softmax(scores, dim=0)
+        if not batched:
+            weights = weights.squeeze(1)
+        return weights
+""",
     "one sound, which is written to a file": """
 class Model(nn.Module):
     def __init__(self, d):
