@@ -99,7 +99,7 @@ def read_docstring(text: str, span: Span4) -> Documented:
             shapes = [replace(s, sure=False) for s in shapes]
         if item.kind == "out":
             results.append((item, shapes))
-        elif shapes and _usable(shapes) and not _lists_values(item, shapes[0]):
+        elif shapes and _usable(shapes) and not _is_of_another(item, shapes[0]) and not _lists_values(item, shapes[0]):
             _note(documented, item, shapes[0])
     _results(documented, results)
     return documented
@@ -122,6 +122,11 @@ def _usable(shapes: list[StatedShape]) -> bool:
     if first.where != "after" or first.index is not None:
         return False
     return len(shapes) == 1 or all(s.dims == first.dims for s in shapes[1:]) or first.sure
+
+
+def _is_of_another(item: _Item, shape: StatedShape) -> bool:
+    """``query (d,), keys (T, d)``: the item's own bracket says no shape, and the first that is read has a name."""
+    return item.text[:1] in ("(", "[") and shape.name is not None and shape.name not in item.names
 
 
 def _lists_values(item: _Item, shape: StatedShape) -> bool:

@@ -268,3 +268,11 @@ def test_code_that_indexes_states_no_shape() -> None:
         """
     '''
     assert stated(text) == ({}, [])
+
+
+def test_the_shape_of_the_next_name_is_not_that_of_the_first() -> None:
+    text = '''
+    def f(query, keys, values):
+        """query (d,), keys (T, d), values (T, d)."""
+    '''
+    assert "query" not in stated(text)[0]
