@@ -21,7 +21,8 @@ __all__ = ["Factor", "Scaled", "Side", "number_in", "scaled_scores", "side", "to
 
 _HALF = Fraction(1, 2)
 _MASKS = names("masked_fill where masked_fill_ dropout Dropout.forward nan_to_num tril triu")
-_SIDE = SHAPING | _MASKS | {"add", "sub", "cat"}
+_SIDE = SHAPING | _MASKS | {"add", "sub", "cat", "view_as_complex", "view_as_real"}
+_ANGLES = frozenset(("sin", "cos", "polar", "complex"))
 _NORMS = names(
     "normalize LayerNorm.forward layer_norm RMSNorm.forward rms_norm norm rsqrt GroupNorm.forward cosine_similarity"
 )
@@ -112,7 +113,7 @@ def scaled_scores(g: Graph, scores: Operand) -> Scaled | None:
             ours = _score_side(g, event)
             added.extend(o for o in event.operands if o is not ours)
             event = g.producer(ours.value) if ours is not None else None
-        elif event.short in SHAPING or event.short in _MASKS:
+        elif event.short in SHAPING or event.short in _MASKS or event.short == "setitem":
             event = g.main_source(event)
         else:
             return None
@@ -224,7 +225,7 @@ def _score_side(g: Graph, event: Event) -> Operand | None:
 
 
 def _passes(event: Event) -> bool:
-    return event.short in SHAPING | _MASKS | {"mul", "div", "add", "sub"}
+    return event.short in SHAPING | _MASKS | {"mul", "div", "add", "sub", "setitem"}
 
 
 def _longest(g: Graph, event: Event) -> Event | None:
@@ -256,6 +257,10 @@ def side(g: Graph, operand: Operand) -> Side:
             break
         step = _scaling(g, event)
         found.normed = found.normed or event.short in _NORMS or _by_tensor(event, step)
+        turned = _turned(g, event) if step is None and event.short == "mul" else None
+        if turned is not None:
+            begin, event = turned.value, g.producer(turned.value)
+            continue
         if step is not None and (step[0].operand is not None or not _turns(g, event)):
             found.factors.append(step[0])
         elif step is None and event.short not in _SIDE:
@@ -281,11 +286,19 @@ def _by_tensor(event: Event, step: tuple[Factor, Event | None] | None) -> bool:
 
 def _turns(g: Graph, event: Event) -> bool:
     """Whether a multiplication is part of a rotary embedding: its other factor is a sine or a cosine."""
-    for operand in tensor_operands(event):
-        source = g.producer(operand.value)
-        if source is not None and any(e.short in ("sin", "cos") for e in g.back(source, lambda e: e.short in SHAPING)):
-            return True
-    return False
+    return any(_is_angle(g, operand) for operand in tensor_operands(event))
+
+
+def _turned(g: Graph, event: Event) -> Operand | None:
+    """What a multiplication of a rotary embedding turns."""
+    one, *others = sorted(tensor_operands(event), key=lambda o: _is_angle(g, o))
+    return one if others and _is_angle(g, others[0]) and not _is_angle(g, one) else None
+
+
+def _is_angle(g: Graph, operand: Operand) -> bool:
+    """Whether an operand is made of sines and cosines alone."""
+    source = g.producer(operand.value)
+    return source is not None and any(e.short in _ANGLES for e in g.back(source, lambda e: e.short in SHAPING))
 
 
 def _splits(event: Event) -> bool:
@@ -294,7 +307,9 @@ def _splits(event: Event) -> bool:
         return False
     operands = tensor_operands(event)
     before = shape_at(event, operands[0]) if operands else None
-    return before is not None and event.shape is not None and len(event.shape.axes) > len(before.axes)
+    if before is None or event.shape is None:
+        return False
+    return len(event.shape.axes) > (len(before.axes) if before.run is None else max(3, len(before.axes)))
 
 
 def total(factors: Iterator[Factor] | list[Factor], sizes: Sizes) -> tuple[dict[Dim, Fraction], float]:

@@ -27,18 +27,32 @@ _HALF = Fraction(1, 2)
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
-    for softmax in softmaxes(trace):
-        if softmax.kind == "sum":
-            continue
-        scaled = scaled_scores(g, softmax.scores)
-        if scaled is not None and not any(s.normed for s in scaled.sides) and softmax.event.sizes is not None:
-            yield from _judged(trace, g, softmax, scaled)
+    found = [(s, scaled_scores(g, s.scores)) for s in softmaxes(trace) if s.kind != "sum" and s.event.sizes is not None]
+    judged = [(s, scaled) for s, scaled in found if scaled is not None and not any(o.normed for o in scaled.sides)]
+    scaling = {_class_of(scaled) for softmax, scaled in judged if _is_scaled(softmax, scaled)} - {""}
+    for softmax, scaled in judged:
+        yield from _judged(trace, g, softmax, scaled, like=_class_of(scaled) in scaling)
     for event in trace.events:
         if event.short == "scaled_dot_product_attention":
             yield from _fused(trace, g, event)
 
 
-def _judged(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> Iterator[Finding]:
+def _class_of(scaled: Scaled) -> str:
+    """The class that a product of query and key stands in."""
+    owner, _, method = scaled.product.event.function.rpartition(".")
+    return owner if method else ""
+
+
+def _is_scaled(softmax: Softmax, scaled: Scaled) -> bool:
+    """Whether scores are divided by the root of the size that the product sums over."""
+    sizes = softmax.event.sizes
+    if scaled.unknown or sizes is None or len(scaled.product.summed) != 1:
+        return False
+    return total(scaled.factors, sizes)[0] == {sizes.resolve(scaled.product.summed[0].dim): -_HALF}
+
+
+def _judged(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, *, like: bool) -> Iterator[Finding]:
+    """What is wrong with a scale; `like`: other scores of the same class have the right one."""
     sizes = softmax.event.sizes
     assert sizes is not None
     width = ONE
@@ -46,7 +60,7 @@ def _judged(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> Iterato
         width = width * sizes.resolve(axis.dim)
     powers, coefficient = total(scaled.factors, sizes)
     if not scaled.unknown and not powers and coefficient == 1.0:
-        yield from _unscaled(trace, g, softmax, scaled, width)
+        yield from _unscaled(trace, g, softmax, scaled, width, like=like)
     elif scaled.unknown:
         return
     elif len(powers) == 1:
@@ -181,8 +195,8 @@ def _is_switched_off(trace: Trace, g: Graph, softmax: Softmax) -> bool:
     return any(found is not None and bool(found.factors) for s in others for found in [scaled_scores(g, s.scores)])
 
 
-def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim) -> Iterator[Finding]:
-    if not is_scaled_dot_product(trace, g, softmax, scaled):
+def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim, *, like: bool) -> Iterator[Finding]:
+    if not is_scaled_dot_product(trace, g, softmax, scaled, like=like):
         return
     sizes = softmax.event.sizes
     assert sizes is not None

@@ -115,6 +115,71 @@ def run(n, m, d_k):
 
 run(3, 5, 8)
 """,
+    "one projection of queries, keys and values": """
+class Single(nn.Module):
+    def __init__(self, width, d_k, d_v):
+        super().__init__()
+        self.d_k, self.d_v = d_k, d_v
+        self.qkv = nn.Linear(width, 2 * d_k + d_v)
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).split([self.d_k, self.d_k, self.d_v], dim=-1)
+        s = q @ k.transpose(-1, -2)  # <- SD405
+        return s.softmax(-1) @ v
+""",
+    "a width that nothing reads": """
+def attend(query, key, value, mask=None):
+    d_k = query.size(-1)
+    s = torch.matmul(query, key.transpose(-2, -1))  # <- SD405
+    if mask is not None:
+        s = s.masked_fill(mask == 0, -1e9)
+    return torch.matmul(s.softmax(-1), value)
+""",
+    "a scale that is 1": """
+class Single(nn.Module):
+    def __init__(self, width, d_k):
+        super().__init__()
+        self.scale = 1.0  # <- SD405
+        self.q, self.k = nn.Linear(width, d_k), nn.Linear(width, d_k)
+
+    def forward(self, x, y):
+        s = self.q(x) @ self.k(y).transpose(1, 2) * self.scale
+        return s.softmax(-1) @ y
+""",
+    "the formula in a comment": """
+class Single(nn.Module):
+    def forward(self, q, k, v):
+        # softmax(Q K^T / sqrt(d_k)) V
+        s = q @ k.transpose(1, 2)  # <- SD405
+        return s.softmax(-1) @ v
+""",
+    "scaled in another method": """
+class Chunked(nn.Module):
+    def whole(self, q, k, v):
+        return (q @ k.transpose(1, 2) / math.sqrt(q.size(-1))).softmax(-1) @ v
+
+    def forward(self, q, k, v):
+        return (q @ k.transpose(1, 2)).softmax(-1) @ v  # <- SD405
+""",
+    "a query that is turned, keys from a cache": """
+class Cached(nn.Module):
+    def __init__(self, width, heads, longest):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.keys = torch.zeros(longest, heads, self.size)
+        self.values = torch.zeros(longest, heads, self.size)
+
+    def forward(self, x, start, angles):
+        t, _ = x.shape
+        q = self.q(x).view(t, self.heads, self.size)
+        q = q * angles.cos() + q.flip(-1) * angles.sin()
+        self.keys[start : start + t] = self.k(x).view(t, self.heads, self.size)
+        self.values[start : start + t] = self.v(x).view(t, self.heads, self.size)
+        k, v = self.keys[: start + t].transpose(0, 1), self.values[: start + t].transpose(0, 1)
+        s = q.transpose(0, 1) @ k.transpose(1, 2)  # <- SD405
+        return s.softmax(-1) @ v
+""",
 }
 
 RIGHT = {
@@ -181,6 +246,26 @@ class General(nn.Module):
         return (q @ k.transpose(-2, -1)).softmax(-1) @ k
 
 General(8, 2)(torch.randn(2, 8), torch.randn(2, 5, 8))
+""",
+    "a width that is read, a temperature that is 1": """
+class Dot(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.temperature = 1.0
+
+    def forward(self, q, k, v):
+        d = q.size(-1)
+        s = q.view(-1, d) @ k.view(-1, d).t() / self.temperature
+        return s.softmax(-1) @ v
+""",
+    "a scale that a caller may choose": """
+class Dot(nn.Module):
+    def __init__(self, scale=1.0):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, q, k, v):
+        return (q @ k.transpose(1, 2) * self.scale).softmax(-1) @ v
 """,
     "cosine scores with a learned temperature": """
 class Model(Heads):
