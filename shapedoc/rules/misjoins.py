@@ -16,6 +16,7 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Int, Opaque, Seq, Tensor, Value
+from shapedoc.rules.columns import column_as_rows, unlike_the_others
 from shapedoc.rules.contractions import literal
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.joins import join_of
@@ -54,7 +55,7 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
         if found is not None:
             seen.add(event.span)
             yield found
-    for found in _sisters(trace, g):
+    for found in (*_sisters(trace, g), *_collected(trace)):
         if found.event.span not in seen:
             seen.add(found.event.span)
             yield found
@@ -203,6 +204,16 @@ def _grown(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
     """``tokens = cat((tokens, following), 0)``: one step for every row, joined as further rows."""
     join = join_of(event)
     found = step_as_rows(g, event, join) if join is not None else None
+    if join is not None and found is None and (column := column_as_rows(g, event, join)) is not None:
+        return Misjoin(
+            event,
+            join.span,
+            column.place,
+            f"`{event.short}` joins a column along axis {column.place}, where axis {column.column} is the one it has "
+            "one element of",
+            column.why,
+            f"dim={column.column}",
+        )
     if found is None or join is None:
         return None
     return Misjoin(
@@ -213,6 +224,22 @@ def _grown(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
         found.why,
         f"dim={found.step}",
     )
+
+
+def _collected(trace: Trace) -> Iterator[Misjoin]:
+    """What a loop collected, joined along the batch, where other lists of the same loop are joined along the steps."""
+    for event, other, step in unlike_the_others(trace):
+        name, beside = (e.target or text_of(trace, e.operand("tensors")) for e in (event, other))
+        yield Misjoin(
+            event,
+            _axis_span(event),
+            0,
+            f"`{name}` and `{beside}` are joined along different axes",
+            "one loop collected both, a step in every round: the steps of both are joined along one axis",
+            f"dim={step}",
+            label(other.span, f"joined along axis {step} here"),
+            severity="warning",
+        )
 
 
 # -- keys and values of one cache

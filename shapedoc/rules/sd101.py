@@ -27,7 +27,7 @@ from shapedoc.rules.joins import doubled
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_dot_score, is_tainted, maker, weight_made
 from shapedoc.rules.sd408 import called_at, mixed
-from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
+from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size, sums_over_one
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -74,7 +74,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for event, problem in problems(trace, "repeated-index"):
         yield from diagonal_read(trace, event, problem, RULE.code, RULE.name)
     for event, problem in problems(trace, *_KINDS):
-        severity = severity_of(problem.sameness)
+        severity = "error" if sums_over_one(event, problem) else severity_of(problem.sameness)
         if severity is None or layer_of(event) is not None or "pack" in event.short or "group" in problem.detail:
             continue
         if called_at(event) in mixed(trace) or doubled(trace, event, problem) is not None:

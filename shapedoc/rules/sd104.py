@@ -17,7 +17,7 @@ from shapedoc.rules.joins import Join, doubled, join_of, misjoined
 from shapedoc.rules.misjoins import Misjoin, misjoins
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
-from shapedoc.rules.sized import atom, equal, exchanged, made_before, only_if, quoted, same_size, with_axis
+from shapedoc.rules.sized import atom, equal, exchanged, is_named, made_before, only_if, quoted, same_size, with_axis
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -69,7 +69,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         pair = _pair(trace, event, problem)
         if pair is not None and not is_tainted(trace, pair.operand) and not is_tainted(trace, pair.other):
-            yield _found(pair, severity)
+            yield _found(pair, "warning" if severity == "note" and _fits_elsewhere(pair) else severity)
     for spoken in misjoins(trace):
         yield _against(trace, spoken)
     for event, query, memory in appended_queries(trace):
@@ -162,6 +162,24 @@ def _found(pair: _Pair, severity: Severity) -> Finding:
         notes=only_if(p.problem),
         help=cure.help,
     )
+
+
+def _fits_elsewhere(pair: _Pair) -> bool:
+    """Whether all other axes are certainly equal, the joined one too: the tensors fit along the one that differs."""
+    join = join_of(pair.event)
+    if join is None or pair.problem.detail.get("why") != "size" or len(join.shapes) != 2:
+        return False
+    joined = [shape.axes[join.back] for shape in join.shapes]
+    back = pair.problem.axes[0] - len(join.shapes[0].items)
+    if not all(is_named(pair.event, a) for a in joined) or back == join.back or join.along(back) is None:
+        return False
+    return all(_is_plain(pair.event, shape.axes[back]) for shape in join.shapes)
+
+
+def _is_plain(event: Event, axis: Axis) -> bool:
+    """Whether a size is one that the author named, not worked out of others."""
+    sym = event.sizes.resolve(axis.dim).sym if event.sizes is not None else None
+    return sym is not None and "//" not in sym.name
 
 
 def _title(pair: _Pair) -> str:

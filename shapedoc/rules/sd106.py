@@ -15,7 +15,7 @@ from shapedoc.rules.joins import misjoined
 from shapedoc.rules.layouts import is_mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, weight_made
-from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size
+from shapedoc.rules.sized import equal, exchanged, is_made_one, is_named, made_before, only_if, quoted, same_size
 from shapedoc.rules.swapped import swapped_maps
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -43,7 +43,8 @@ def _fed(trace: Trace) -> Iterator[Finding]:
             continue  # SD104 stands on the join
         feed = feed_of(trace, event, problem)
         if feed is not None:
-            yield _found(feed, problem, "warning" if severity == "note" and _exchanged(feed) else severity)
+            surely = severity == "note" and (_exchanged(feed) or _one_too_many(feed))
+            yield _found(feed, problem, "warning" if surely else severity)
         else:
             yield from _functional(trace, event, problem, severity)
 
@@ -114,6 +115,13 @@ def _causes(feed: Feed) -> tuple[str, ...]:
     owner = feed.event.function.rpartition(".")[0] or feed.event.function
     taken = (f"{wanted} for {got} in {owner}",) if feed.wanted.dim.named else ()
     return (*taken, f"{got} for what was built on line {feed.layer.span.line} of {feed.layer.span.path}")
+
+
+def _one_too_many(feed: Feed) -> bool:
+    """Whether what is fed ends in an axis that was made as a 1, behind the very size that is wanted."""
+    if feed.back != -1 or not is_made_one(feed.event, feed.axis) or len(feed.shape.suffix) < 2:
+        return False
+    return is_named(feed.event, feed.wanted) and equal(feed.event, feed.shape.suffix[-2], feed.wanted)
 
 
 def _exchanged(feed: Feed) -> bool:

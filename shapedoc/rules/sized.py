@@ -15,12 +15,15 @@ __all__ = [
     "atom",
     "equal",
     "exchanged",
+    "is_made_one",
+    "is_named",
     "made_before",
     "only_if",
     "quoted",
     "same_size",
     "shape_with",
     "size_text",
+    "sums_over_one",
     "where_size",
     "with_axis",
 ]
@@ -34,6 +37,28 @@ def size_text(event: Event, size: Axis | Dim | None) -> str:
     shown = event.sizes.show(dim)
     number = dim.value
     return shown if number is None or shown == str(number) else f"{shown} = {number}"
+
+
+def sums_over_one(event: Event, problem: Problem) -> bool:
+    """Whether an axis that was made as a 1 meets a width that has a name in a product: it would sum nothing."""
+    if problem.kind != "mismatched-product" or len(problem.operands) != 2:
+        return False
+    operands = (event.operand(name) for name in problem.operands)
+    shapes = [shape_at(event, operand) for operand in operands]
+    axes = [s.items[at] for s, at in zip(shapes, problem.axes, strict=True) if s is not None and at < len(s.items)]
+    ones = [a for a in axes if isinstance(a, Axis) and is_made_one(event, a)]
+    return len(ones) == 1 and any(isinstance(a, Axis) and is_named(event, a) for a in axes)
+
+
+def is_made_one(event: Event, axis: Axis) -> bool:
+    """Whether an axis has one element, and the code shows it."""
+    return axis.visible and event.sizes is not None and event.sizes.resolve(axis.dim).const == 1
+
+
+def is_named(event: Event, axis: Axis) -> bool:
+    """Whether the size of an axis is made of names."""
+    syms = event.sizes.resolve(axis.dim).syms if event.sizes is not None else ()
+    return bool(syms) and all(s.name for s in syms)
 
 
 def quoted(event: Event, size: Axis | Dim | None) -> str:

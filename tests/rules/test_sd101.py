@@ -99,9 +99,30 @@ def mix(weights, values):
     b, k, d = values.shape
     return torch.bmm(weights, values)  # <- SD101
 """,
+    "a one that was put there, and a width": """
+class Reader(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cell = nn.GRU(width, width, batch_first=True)
+
+    def forward(self, x, weights):
+        states, _ = self.cell(x)
+        return torch.bmm(states, weights.unsqueeze(1))  # <- SD101
+""",
 }
 
 RIGHT = {
+    "an outer product": """
+class Outer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.a, self.b = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x):
+        return torch.bmm(self.a(x).unsqueeze(2), self.b(x).unsqueeze(1))
+
+Outer(4)(torch.randn(2, 4))
+""",
     "a letter for a size that a comment names as the constructor does": """
 class Heads(nn.Module):
     def __init__(self, d_model, n_heads, d_head):

@@ -206,9 +206,61 @@ def unroll(cell, state, count):
         found.append(state.argmax(1).view(-1))
     return torch.cat([each.unsqueeze(1) for each in found], 0)  # <- SD104
 """,
+    "two widths of one constructor, joined along time": """
+class Pair(nn.Module):
+    def __init__(self, d_word, d_char, hidden):
+        super().__init__()
+        self.word, self.char = nn.Linear(hidden, d_word), nn.Linear(hidden, d_char)
+
+    def forward(self, x):
+        n, T, _ = x.shape
+        return torch.cat((self.word(x), self.char(x)), dim=1)  # <- SD104
+""",
+    "a first token for every row, put behind the rows": """
+def shifted(ids):
+    first = torch.ones((ids.shape[0], 1), dtype=torch.long) * 2
+    return torch.cat((first, ids[:, :-1]), dim=0)  # <- SD104
+""",
+    "a frame of zeros for every row, put behind the rows": """
+class Frames(nn.Module):
+    def forward(self, ys):
+        return torch.cat([ys.new_zeros((ys.shape[0], 1, ys.shape[2])), ys[:, :-1]], dim=0)  # <- SD104
+""",
+    "one of three lists of steps, joined along the rows": """
+class Reader(nn.Module):
+    def __init__(self, width, frame):
+        super().__init__()
+        self.cell, self.mel, self.stop = nn.GRUCell(frame, width), nn.Linear(width, frame), nn.Linear(width, 1)
+
+    def forward(self, x, keys):
+        n, T, _ = keys.shape
+        mels, stops, alignments = [], [], []
+        state = torch.zeros(n, self.cell.hidden_size)
+        for _ in range(T):
+            state = self.cell(x, state)
+            x = self.mel(state)
+            mels.append(x.unsqueeze(1))
+            stops.append(self.stop(state))
+            alignments.append(torch.bmm(state.unsqueeze(1), keys.transpose(1, 2)).softmax(2))
+        mels = torch.cat(mels, dim=1)
+        stops = torch.cat(stops, dim=0)  # <- SD104
+        return mels, stops, torch.cat(alignments, dim=1)
+""",
 }
 
 RIGHT = {
+    "a first token, and a row of zeros": """
+def shifted(ids, x):
+    n, T = ids.shape
+    first = torch.ones((n, 1), dtype=torch.long)
+    more = torch.zeros((1, x.size(1), x.size(2)))
+    return torch.cat((first, ids[:, :-1]), dim=1), torch.cat((more, x), dim=0)
+""",
+    "zeros that widen every step": """
+def widened(x):
+    n, d = x.shape
+    return torch.cat((x.unsqueeze(1), torch.zeros(n, 1, d)), dim=2)
+""",
     "two batches of steps": """
 def both(real, made):
     B, T, d = real.shape
@@ -390,3 +442,18 @@ error[SD104] mismatched-join: `cat` needs equal numbers of axes, got 2 and 3
    = help: target.unsqueeze(1).expand(-1, states.size(1), -1)
    = more: shapedoc explain SD104
 """
+
+
+def test_every_second_state_and_those_between_are_as_many() -> None:
+    program = """\
+class Reader(nn.Module):
+    def __init__(self, width, hidden, layers, ways):
+        super().__init__()
+        self.count = layers * ways
+        self.cell = nn.GRU(width, hidden, layers, bidirectional=True)
+
+    def forward(self, n):
+        states = torch.zeros(self.count, n, 7)
+        return torch.cat((states[0 : states.size(0) : 2], states[1 : states.size(0) : 2]), 2)
+"""
+    assert all(f.note for f in found(HEAD + program, "SD104"))

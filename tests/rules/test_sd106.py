@@ -158,6 +158,17 @@ class Norm(nn.Module):
 
 Norm(8, 12)(torch.randn(2, 5, 8))
 """,
+    "an axis of one behind what is wanted": """
+class Critic(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.cell, self.out = nn.GRU(hidden, hidden, batch_first=True), nn.Linear(hidden, 1)
+
+    def forward(self, x, weights):
+        states, _ = self.cell(x)
+        context = torch.bmm(states.transpose(1, 2), weights.unsqueeze(2))
+        return self.out(context)  # <- SD106
+""",
 }
 
 RIGHT = {
