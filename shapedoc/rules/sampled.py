@@ -1,25 +1,95 @@
-"""Probabilities that are drawn from: ``multinomial`` takes them along the last axis."""
+"""Probabilities of which some are picked: along the axis that they sum to one over.
+
+``multinomial`` takes them along the last axis; ``argmax`` and ``topk`` say along which.
+"""
 
 from __future__ import annotations
 
-from shapedoc.core.trace import Event
-from shapedoc.rules.flow import Graph
-from shapedoc.rules.softmaxes import Softmax, is_axis
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-__all__ = ["drawn_from"]
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Layer
+from shapedoc.rules.contractions import literal
+from shapedoc.rules.flow import Graph, graph, result_shape
 
+__all__ = ["Misdrawn", "misdrawn", "not_the_last"]
+
+_SOFTMAXES = frozenset(("softmax", "Softmax.forward"))
+_PICKS = frozenset(("argmax", "topk"))
 # What leaves the axes of probabilities where they are.
 _PLAIN = frozenset(
     ("clone", "detach", "float", "double", "to", "cpu", "cuda", "clamp", "masked_fill", "phi", "contiguous")
 )
 
 
-def drawn_from(g: Graph, softmax: Softmax) -> Event | None:
-    """The drawing along the last axis of probabilities that were normalised along another one."""
-    axis, shape = softmax.axis, softmax.shape
-    if axis is None or shape is None or shape.rank is None or shape.rank < 2 or is_axis(axis, shape.axes[-1]):
+@dataclass(frozen=True, slots=True, eq=False)
+class Misdrawn:
+    """Probabilities that are normalised along one axis and picked along a later one.
+
+    event: the softmax. scores: what it normalises. number: its axis, as it is written, `place` where. picked: what
+    picks, along the axis `along`.
+    """
+
+    event: Event
+    scores: Operand
+    number: int
+    place: Span
+    picked: Event
+    along: int
+
+
+def misdrawn(trace: Trace) -> Iterator[Misdrawn]:
+    """Every softmax of which some are picked along a later axis, and of which nothing is picked along its own."""
+    g = graph(trace)
+    for event in trace.events:
+        if event.short in _SOFTMAXES and event.operands and not event.problems:
+            found = _of(g, event)
+            if found is not None:
+                yield found
+
+
+def _of(g: Graph, event: Event) -> Misdrawn | None:
+    layer, dim = event.value("self"), event.operand("dim")
+    number = literal(layer.config.get("dim")) if isinstance(layer, Layer) else literal(dim.value) if dim else None
+    shape, scores = result_shape(event), event.operand("input")
+    if number is None or shape is None or scores is None or (shape.suffix and shape.suffix[-1].dim == ONE):
         return None
-    if axis.same(shape.axes[-1]):
+    picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(e)) is not None]
+    if not picks or not all(_is_before(shape, number, along) for _, along in picks):
         return None
-    uses = g.forward(softmax.event, lambda e: e.short in _PLAIN)
-    return next((e for e in uses if e.short == "multinomial"), None)
+    picked, along = picks[0]
+    place = layer.span if isinstance(layer, Layer) else dim.span if dim is not None and dim.span else event.span
+    return Misdrawn(event, scores, number, place, picked, along)
+
+
+def _keeps_axes(event: Event) -> bool:
+    return event.short in _PLAIN
+
+
+def _picks_along(event: Event) -> int | None:
+    """The axis that an operation picks along, as it is written."""
+    if event.short == "multinomial":
+        return -1
+    if event.short not in _PICKS or event.op.startswith("numpy"):
+        return None
+    dim = event.value("dim")
+    number = literal(dim)
+    return -1 if number is None and event.short == "topk" and dim is None else number
+
+
+def _is_before(shape: Shape, number: int, along: int) -> bool:
+    """Whether an axis certainly stands before another one."""
+    if (number < 0) == (along < 0):
+        return number < along
+    if shape.rank is not None:
+        return number % max(shape.rank, 1) < along % max(shape.rank, 1)
+    return along == -1 and not_the_last(shape, number)
+
+
+def not_the_last(shape: Shape, number: int) -> bool:
+    """Whether the axis of this number, counted from the front, cannot be the last one."""
+    return 0 <= number < sum(isinstance(i, Axis) for i in shape.items) - 1

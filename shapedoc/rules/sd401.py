@@ -8,12 +8,12 @@ from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.trace import Event, Trace
+from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sampled import drawn_from
+from shapedoc.rules.sampled import Misdrawn, misdrawn
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
@@ -23,8 +23,10 @@ __all__ = ["RULE", "is_right", "wrong_use"]
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
-    all_of_them = softmaxes(trace)
-    for softmax in all_of_them:
+    drawn = {picked.event.index: picked for picked in misdrawn(trace)}
+    for picked in drawn.values():
+        yield _not_drawn(trace, picked)
+    for softmax in softmaxes(trace):
         if softmax.together and softmax.kind == "exp":
             yield from _over_all(trace, g, softmax)
         if softmax.axis is None:
@@ -40,9 +42,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         wrong = next(((u, summed) for u in found if (summed := wrong_use(softmax, u)) is not None), None)
         if wrong is not None:
             yield _over_another(trace, softmax, *wrong)
-        elif not found and (drawing := drawn_from(g, softmax)) is not None:
-            yield _not_drawn(trace, softmax, drawing)
-        elif not found and softmax.kind == "softmax":
+        elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn:
             yield from _over_batch(trace, g, softmax)
 
 
@@ -168,27 +168,32 @@ def _position(softmax: Softmax, axis: Axis) -> int:
     return found if shape.run is None else found - len(shape.axes)
 
 
-def _not_drawn(trace: Trace, softmax: Softmax, drawing: Event) -> Finding:
-    event, axis, shape = softmax.event, softmax.axis, softmax.shape
-    assert axis is not None
-    assert shape is not None
+def _not_drawn(trace: Trace, drawn: Misdrawn) -> Finding:
+    event, shape, picked = drawn.event, result_shape(drawn.event), drawn.picked
     assert event.sizes is not None
-    name = named(trace, softmax.scores)
-    ours, right = event.sizes.show(axis.dim), event.sizes.show(shape.axes[-1].dim)
+    assert shape is not None
+    name = named(trace, drawn.scores)
+    sizes = [axis_at(shape, n) for n in (drawn.number, drawn.along)]
+    ours, right = (event.sizes.show(axis.dim) if axis is not None else "?" for axis in sizes)
     over = f" (`{ours}`)" if "?" not in ours else ""
+    draws = picked.short == "multinomial"
+    last = "the last axis" if drawn.along == -1 else f"axis {drawn.along}"
     return finding(
         trace,
         event,
-        softmax.place,
+        drawn.place,
         code=RULE.code,
         name=RULE.name,
         severity="error",
-        message=f"softmax over axis {_position(softmax, axis)}{over} of {name}, but it is drawn along the last axis",
+        message=f"softmax over axis {drawn.number}{over} of {name}, but it is drawn along {last}",
         tensor=name,
-        actual=shape_text(event, softmax.scores.shape),
-        labels=label(drawing.span, f"draws one of `{right}`") + call_labels(event),
-        why="`multinomial` takes the last axis for the probabilities of one draw, so that they must sum to 1 over it",
-        help="normalise the axis that is drawn from: `dim=-1`",
+        actual=shape_text(event, drawn.scores.shape) if drawn.scores.shape is not None else "",
+        labels=label(picked.span, f"draws one of `{right}`" if draws else f"`{picked.short}` picks along {last}")
+        + call_labels(event),
+        why="`multinomial` takes the last axis for the probabilities of one draw, so that they must sum to 1 over it"
+        if draws
+        else "what is picked from must be comparable: probabilities that sum to 1 over the axis that is picked along",
+        help=f"normalise the axis that is drawn from: `dim={drawn.along}`",
     )
 
 

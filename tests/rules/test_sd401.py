@@ -432,3 +432,37 @@ class Model(nn.Module):
         return torch.multinomial(torch.softmax(self.head(state.view(-1)), dim=0), 3)
 """
     assert found(program, "SD401") == expected(program)
+
+
+def test_what_is_picked_sums_to_one_along_the_axis_that_is_picked_along() -> None:
+    program = """\
+import torch
+import torch.nn.functional as F
+
+
+def classes(model, images):
+    logits = model(images)
+    confidence = F.softmax(logits, dim=0)  # <- SD401
+    return torch.argmax(confidence, dim=1)
+
+
+def tokens(model, ids):
+    probs = torch.softmax(model(ids)[:, -1, :], dim=-2)  # <- SD401
+    return torch.topk(probs, k=1, dim=-1)
+
+
+def right(model, images):
+    confidence = F.softmax(model(images), dim=1)
+    return confidence.argmax(dim=1), torch.topk(torch.softmax(model(images), -1), 3)
+
+
+def experts_that_choose(router, x, count):
+    weights = torch.softmax(router(x), dim=-1)
+    return torch.topk(weights.transpose(0, 1), count, dim=-1)
+
+
+def strongest_key(scores):
+    weights = torch.softmax(scores, dim=-1)
+    return weights.argmax(dim=1), weights.max(dim=1)
+"""
+    assert found(program, "SD401") == expected(program)
