@@ -28,7 +28,7 @@ def mended(request: Request, *, unsafe: bool, write: bool) -> int:
     from shapedoc.prescribe.attach import attach
 
     report, source_of = run(request), source_reader(request.stdin)
-    attach(report, source_of, settings_of(request), cache_folder(request))
+    attach(report, source_of, settings_of(request), cache_folder(request), request.jobs)
     wanted = [f for f in report.findings if f.fix is not None and (unsafe or f.fix.safety == "safe")]
     held_back = sum(f.fix is not None and f.fix.safety == "unsafe" for f in report.findings) if not unsafe else 0
     count = 0

@@ -145,7 +145,7 @@ def _told(request: Request, statistics: bool) -> Report:
     if request.config.output_format in _WITH_FIXES and report.findings:
         from shapedoc.prescribe.attach import attach
 
-        attach(report, source_reader(request.stdin), settings_of(request), cache_folder(request))
+        attach(report, source_reader(request.stdin), settings_of(request), cache_folder(request), request.jobs)
     fold(report)
     context = Context(
         text_of=text_reader(request.stdin),

@@ -75,12 +75,13 @@ class Study:
     findings: list[Finding]
 
 
-def study(path: str, text: str, settings: Settings) -> Study:
+def study(path: str, text: str, settings: Settings, only: str = "") -> Study:
     """Return what is seen and found in `text`, suppressions left out of account.
 
-    Raises SourceError when the text does not parse.
+    only: the one class or function that is walked by itself; "" for all of them. Raises SourceError when the text does
+    not parse.
     """
-    seen, findings = _look(lowered(text), path, text, settings)
+    seen, findings = _look(lowered(text), path, text, settings, only)
     return Study(seen, [finding for finding in findings if finding.severity != "note"])
 
 
@@ -99,8 +100,8 @@ def trace(path: str, text: str, settings: Settings) -> Trace:
     return _infer(lowered(text), path, text, settings)
 
 
-def _look(module: ir.Module, path: str, text: str, settings: Settings) -> tuple[Trace, list[Finding]]:
-    seen = _infer(module, path, text, settings)
+def _look(module: ir.Module, path: str, text: str, settings: Settings, only: str = "") -> tuple[Trace, list[Finding]]:
+    seen = _infer(module, path, text, settings, only)
     return seen, _causes(_once(finding for rule in all_rules() for finding in rule.check(seen)))
 
 
@@ -129,7 +130,7 @@ def _concrete(text: str) -> ir.Module | None:
         return None
 
 
-def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace:
+def _infer(module: ir.Module, path: str, text: str, settings: Settings, only: str = "") -> Trace:
     off = settings.without
     loader = FileLoader(path, settings.roots)
     sources = Sources(
@@ -139,6 +140,6 @@ def _infer(module: ir.Module, path: str, text: str, settings: Settings) -> Trace
         unpacking="unpacking" not in off,
         later_use="later-use" not in off,
     )
-    seen = infer(module, text, path, sources, loader)
+    seen = infer(module, text, path, sources, loader, only)
     seen.inputs.update((place, ABSENT) for place in loader.absent)
     return seen

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from shapedoc.cache import Cache
 from shapedoc.core.finding import FileError
@@ -14,10 +14,9 @@ from shapedoc.engine.examine import Examined, Pending, Task, examine, prepare
 from shapedoc.engine.garbage import collecting_seldom
 from shapedoc.engine.request import Settings
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+__all__ = ["examine_all", "in_processes", "processors"]
 
-__all__ = ["examine_all"]
+_Result = TypeVar("_Result")
 
 # A new process needs half a second before its first file; in that time this one analyses about 200 kB.
 _WORTH_A_PROCESS = 400_000
@@ -40,7 +39,7 @@ def examine_all(
     prepared = [prepare(task, settings, cache) for task in tasks]
     pending = [one for one in prepared if isinstance(one, Pending)]
     size = sum(len(one.text) for one in pending)
-    workers = min(len(pending), jobs or min(_processors(), size // _WORTH_A_PROCESS))
+    workers = min(len(pending), jobs or min(processors(), size // _WORTH_A_PROCESS))
     analysed = (
         _in_turn(pending, settings, cache)
         if workers < 2
@@ -65,28 +64,34 @@ def _in_turn(pending: Sequence[Pending], settings: Settings, cache: Cache | None
 def _in_processes(
     chunks: Sequence[Sequence[Pending]], settings: Settings, cache_folder: Path | None, workers: int
 ) -> Iterator[Examined]:
+    message = "internal error: a process ended before it could say anything of this file; try it with --jobs 1"
+    calls = [(chunk, settings, cache_folder) for chunk in chunks]
+    for chunk, done in zip(chunks, in_processes(_examine_chunk, calls, workers), strict=True):
+        yield from (
+            done if done is not None else [Examined(one.path, error=FileError(one.path, message)) for one in chunk]
+        )
+
+
+def in_processes(
+    function: Callable[..., _Result], calls: Sequence[tuple[object, ...]], workers: int
+) -> Iterator[_Result | None]:
+    """What a function gives for each of these arguments, in order; None where its process ended before."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     # A forked child inherits locks that threads of the parent may hold; a spawned one starts clean everywhere.
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_parent)
     try:
-        futures = [executor.submit(_examine_chunk, chunk, settings, cache_folder) for chunk in chunks]
-        for chunk, future in zip(chunks, futures, strict=True):
-            yield from _result(chunk, future)
+        futures = [executor.submit(function, *arguments) for arguments in calls]
+        for future in futures:
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                yield None
     finally:
         executor.shutdown(cancel_futures=True)
-
-
-def _result(chunk: Sequence[Pending], future: Future[list[Examined]]) -> list[Examined]:
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        message = "internal error: a process ended before it could say anything of this file; try it with --jobs 1"
-        return [Examined(one.path, error=FileError(one.path, message)) for one in chunk]
 
 
 def _examine_chunk(chunk: Sequence[Pending], settings: Settings, cache_folder: Path | None) -> list[Examined]:
@@ -111,5 +116,6 @@ def _chunks(pending: Sequence[Pending], size: int) -> list[list[Pending]]:
     return chunks
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

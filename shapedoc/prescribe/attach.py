@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shapedoc.cache import Cache
 from shapedoc.core.finding import Finding, Report
 from shapedoc.core.fix import Fix, Safety, solid
 from shapedoc.engine import Settings
+from shapedoc.engine.pool import in_processes, processors
 from shapedoc.engine.stored import NotStored, finding_from_plain, finding_to_plain
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.choose import Prescribed, prescribe
@@ -21,29 +22,67 @@ __all__ = ["SAFE", "attach", "fix_of"]
 
 # What these rules mend computes the same wherever it ran before.
 SAFE = frozenset(("SD110", "SD702"))
+# A new process needs half a second; for a finding its file is read again some ten times, 400 kB a second.
+_WORTH_A_PROCESS = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The findings of one file that are to be mended, and what they are kept by."""
+
+    path: str
+    text: str
+    wanted: list[Finding]
+    key: str
 
 
 def attach(
-    report: Report, source_of: Callable[[str], Source | None], settings: Settings, folder: Path | None = None
+    report: Report,
+    source_of: Callable[[str], Source | None],
+    settings: Settings,
+    folder: Path | None = None,
+    jobs: int = 1,
 ) -> None:
     """Put fix and test on every finding that they are known for.
 
-    What was worked out is kept in `folder`, so that a file that has not changed costs nothing the next time.
+    What was worked out is kept in `folder`, so that a file that has not changed costs nothing the next time. `jobs` 0
+    takes as many processes as there are processors and as the work is worth; any other number is taken at its word.
     """
     cache = Cache(folder) if folder is not None else None
+    told: dict[str, list[Finding]] = {}
+    work: list[_Work] = []
     for path in dict.fromkeys(f.path for f in report.findings if not f.code.startswith("SD9")):
         source = source_of(path)
         if source is None or path not in report.paths:
             continue
         wanted = [finding for finding in report.findings if finding.path == path]
         key = _key(cache, path, source.text, settings, wanted) if cache is not None else ""
-        told = _stored(cache, key, len(wanted)) if cache is not None else None
-        if told is None:
-            told, inputs = _worked_out(path, source.text, settings, wanted)
-            if cache is not None and inputs is not None:
-                cache.put(key, [finding_to_plain(one) for one in told], inputs)
-        found = iter(told)
-        report.findings[:] = [next(found) if one.path == path else one for one in report.findings]
+        stored = _stored(cache, key, len(wanted)) if cache is not None else None
+        if stored is not None:
+            told[path] = stored
+        else:
+            work.append(_Work(path, source.text, wanted, key))
+    for one, (found, inputs) in zip(work, _all_worked_out(work, settings, jobs), strict=True):
+        told[one.path] = found
+        if cache is not None and inputs is not None:
+            cache.put(one.key, [finding_to_plain(finding) for finding in found], inputs)
+    answers = {path: iter(found) for path, found in told.items()}
+    report.findings[:] = [next(answers[one.path]) if one.path in answers else one for one in report.findings]
+
+
+def _all_worked_out(
+    work: Sequence[_Work], settings: Settings, jobs: int
+) -> Iterator[tuple[list[Finding], Mapping[str, str] | None]]:
+    """What can be done about each file's findings; of a process that dies they stay as they are."""
+    calls = [(one.path, one.text, settings, one.wanted) for one in work]
+    size = sum(len(one.text) * len(one.wanted) for one in work)
+    workers = min(len(work), jobs or min(processors(), size // _WORTH_A_PROCESS))
+    if workers < 2:
+        for call in calls:
+            yield _worked_out(*call)
+        return
+    for one, done in zip(work, in_processes(_worked_out, calls, workers), strict=True):
+        yield done if done is not None else (one.wanted, None)
 
 
 def _key(cache: Cache, path: str, text: str, settings: Settings, wanted: Sequence[Finding]) -> str:

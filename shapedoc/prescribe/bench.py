@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
@@ -29,6 +29,7 @@ class Bench:
     findings: Sequence[Finding]
     syntax: Syntax
     _again: dict[str, Study] = field(default_factory=dict)
+    _alone: dict[tuple[str, str], Study] = field(default_factory=dict)
 
     @staticmethod
     def of(path: str, text: str, settings: Settings) -> Bench:
@@ -41,6 +42,13 @@ class Bench:
         if text not in self._again:
             self._again[text] = study(self.path, text, self.settings)
         return self._again[text]
+
+    def alone(self, text: str, name: str) -> Study:
+        """What one class of a text shows when it is walked by itself. Raises SourceError where it does not parse."""
+        if (text, name) not in self._alone:
+            without = frozenset((*self.settings.without, "driver"))
+            self._alone[text, name] = study(self.path, text, replace(self.settings, without=without), name)
+        return self._alone[text, name]
 
     def events(self, span: Span) -> list[Event]:
         """The events that stand exactly at a span, those of every walk."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+import os
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapedoc.engine import pool
 from shapedoc.engine.examine import Examined, Pending, Task
-from shapedoc.engine.pool import _chunks, _result, examine_all
+from shapedoc.engine.pool import _chunks, examine_all
 from shapedoc.engine.request import Settings
 
 _PENDING = st.lists(st.builds(Pending, st.just("a.py"), st.text("x", max_size=30)), max_size=20)
@@ -25,10 +26,14 @@ def test_chunks_hold_every_file_once_and_in_order(pending: list[Pending], size: 
         assert sum(len(one.text) for one in chunk[:-1]) < max(1, size)
 
 
-def test_a_process_that_dies_costs_only_what_it_had_in_hand() -> None:
-    future: Future[list[Examined]] = Future()
-    future.set_exception(BrokenProcessPool("gone"))
-    results = _result([Pending("a.py", ""), Pending("b.py", "")], future)
+def dies(*_: object) -> list[Examined]:
+    os._exit(1)
+
+
+def test_a_process_that_dies_costs_only_what_it_had_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_examine_chunk", dies)
+    pending = [Pending("a.py", ""), Pending("b.py", "")]
+    results = list(pool._in_processes([pending], Settings(), None, 1))
     assert [(one.path, one.error is not None) for one in results] == [("a.py", True), ("b.py", True)]
     assert results[0].error is not None
     assert results[0].error.message == (

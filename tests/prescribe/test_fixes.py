@@ -149,3 +149,11 @@ def test_what_a_rule_says_of_its_fix_is_so() -> None:
         said = rule.fix.partition(" ")[0].strip(":,")
         offered = proposers(rule.code) > 0
         assert said == (("Safe" if rule.code in SAFE else "Unsafe") if offered else "No"), rule.code
+
+
+def test_fixes_are_the_same_from_several_processes(project: Project) -> None:
+    for name in ("sd101_no_key_transpose", "sd401_softmax_over_queries_plain"):
+        project.write(f"{name}.py", (ROOT / "broken" / f"{name}.py").read_text(encoding="utf-8"))
+    alone = project.report("--no-cache", "--jobs", "1")
+    assert [bool(finding["fix"]) for finding in alone["findings"]] == [True, True]
+    assert project.report("--no-cache", "--jobs", "2") == alone
