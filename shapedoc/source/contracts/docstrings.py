@@ -40,6 +40,7 @@ _NUMBER_OR = re.compile(
     r"(?i:\b(?:int|float|scalar|bool|str)\b.*\bor\b|\bor\s+(?:an?\s+)?(?:int|float|scalar|bool|str)\b)"
 )
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_ONE_AXIS = re.compile(r"[\[(]\s*\w+\s*,\s*[\])]")
 _RULE = re.compile(r"[-=~]{3,}\s*")
 _ROLE = re.compile(r":(?:obj|class|math|attr|py:class|meth|func):(?=`)|~(?=torch)")
 _TEX = (
@@ -125,8 +126,8 @@ def _usable(shapes: list[StatedShape]) -> bool:
 
 
 def _is_of_another(item: _Item, shape: StatedShape) -> bool:
-    """``query (d,), keys (T, d)``: the item's own bracket says no shape, and the first that is read has a name."""
-    return item.text[:1] in ("(", "[") and shape.name is not None and shape.name not in item.names
+    """``query (d,), keys (T, d)``: the item has one axis, and the shape that is read stands behind another name."""
+    return _ONE_AXIS.match(item.text) is not None and shape.name is not None and shape.name not in item.names
 
 
 def _lists_values(item: _Item, shape: StatedShape) -> bool:
