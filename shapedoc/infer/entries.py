@@ -14,7 +14,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
-from shapedoc.core.value import Bool, Int, Str, Unknown, Value
+from shapedoc.core.value import Bool, Int, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer import assignments, calls, expressions, loops, operators, packages, statements
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
@@ -316,7 +316,7 @@ class Walk:
     def _without_statements(self, run: Runner, sizes: Sizes) -> None:
         """Walk once more, believing no statement, and put the doubted problems that are there again where they were."""
         m = self.m
-        doubted, unstated = m.doubted, m.surmises.events | m.one_sided
+        doubted, unstated = m.doubted, m.surmises.events | self._of_one_branch()
         found = self._found_without(run, sizes)
         for index, problem in doubted:
             event = m.trace.events[index]
@@ -326,6 +326,20 @@ class Walk:
                 continue  # what is known at second hand, or of one branch, is stated nowhere
             elif problem.kind == "wrong-rank" or problem.detail.get("why") == "rank":
                 event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False))
+
+    def _of_one_branch(self) -> set[int]:
+        """The doubted events whose ranks one branch knows, and none of which is stated."""
+        m = self.m
+        stated = m.tentative - m.one_sided
+        return {
+            index
+            for index in {i for i, _ in m.doubted} & m.one_sided
+            if not any(
+                isinstance(v, Tensor) and (v.uid in m.described or v.event in stated)
+                for o in m.trace.events[index].operands
+                for v in (o.value.items if isinstance(o.value, Seq) else (o.value,))
+            )
+        }
 
 
 def _clearer(m: Machine, start: int) -> bool:

@@ -306,7 +306,7 @@ class Statements:
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided | m.surmises.events:
             return
-        if len(m.frames) > 2 and value.event in m.tentative and stated.form not in READ_BY_PROGRAMS:
+        if rank and len(m.frames) > 2 and value.event in m.tentative and stated.form not in READ_BY_PROGRAMS:
             return  # what a comment of the caller's says of its own: which of the two is wrong is not known
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted

@@ -189,10 +189,11 @@ def _order(factor: Factor) -> int:
     return factor.event.index
 
 
-def _is_switched_off(trace: Trace, g: Graph, softmax: Softmax) -> bool:
+def _is_switched_off(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> bool:
     """Whether the same lines scale the scores on another walk: the caller of this one asked for none."""
     others = (s for s in softmaxes(trace) if s.event.span == softmax.event.span and s.event is not softmax.event)
-    return any(found is not None and bool(found.factors) for s in others for found in [scaled_scores(g, s.scores)])
+    found = (f for s in others if (f := scaled_scores(g, s.scores)) is not None)
+    return any(f.factors and f.product.event.span == scaled.product.event.span for f in found)
 
 
 def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim, *, like: bool) -> Iterator[Finding]:
@@ -202,7 +203,7 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
     assert sizes is not None
     size, event = sizes.show(width), scaled.product.event
     one = next((f for f in scaled.factors if f.operand is not None), None)
-    if one is None and _is_switched_off(trace, g, softmax):
+    if one is None and _is_switched_off(trace, g, softmax, scaled):
         return
     default = one if one is not None and is_left_at_one(trace, one) else None
     if default is not None:
