@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.span import Span
-from shapedoc.core.value import Value
+from shapedoc.core.value import Tensor, Value
 
-__all__ = ["Call", "Event", "Misbound", "Operand", "Problem", "Stated", "Trace", "Unreadable"]
+__all__ = ["Call", "Event", "Misbound", "Operand", "Problem", "Stated", "Tested", "Trace", "Unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,16 @@ class Misbound:
     inside: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A variable whose truth a branch asks for: what it is called, and the function; tensor: a tensor that it is."""
+
+    name: str
+    function: str
+    tensor: Tensor | None = None
+    shape: Shape | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Trace:
     """All events of one analysis of one file, from every entry (a class by itself, driver code, a function).
@@ -213,6 +223,7 @@ class Trace:
     returned: where the author's functions return a tensor (its uid), alone or as a part of a tuple.
     misbound: arguments that stand at the place of another parameter, and parameters that get none: by the call, what
     is called, and the parameter.
+    tested: the variables that branches test for their truth, by where they stand there.
     """
 
     path: str
@@ -226,6 +237,7 @@ class Trace:
     aliases: dict[int, Span] = field(default_factory=dict)
     returned: dict[int, Span] = field(default_factory=dict)
     misbound: dict[tuple[Span, str, str], Misbound] = field(default_factory=dict)
+    tested: dict[Span, Tested] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from shapedoc.core.trace import Tested
 from shapedoc.core.value import (
     Bool,
     Library,
@@ -19,9 +20,9 @@ from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
-from shapedoc.infer.machine import Machine, Signal, called, executor
+from shapedoc.infer.machine import Machine, Signal, called, executor, span_of
 from shapedoc.infer.truth import condition, truth
-from shapedoc.infer.values import Class, Function, Setting
+from shapedoc.infer.values import Class, Function, Setting, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.expected import expects_failure
 
@@ -61,6 +62,7 @@ def branching(m: Machine, node: ir.If) -> Signal:
     known = truth(m, asked)
     if known is None:
         known = settled_by_setting(m, node)
+        _note_tested(m, node.test)
     m.testing = outer
     if known is None and holds_of_none(m, node):
         known = False
@@ -84,6 +86,17 @@ def _ask_otherwise(m: Machine, test: ir.Expr, asked: Value) -> None:
         asked = m.eval(test.operand)
     if isinstance(asked, Bool) and asked.value is not None and (asked.parameter or asked.flag):
         m.ask(asked.parameter or called(asked.flag), not asked.value)
+
+
+def _note_tested(m: Machine, test: ir.Expr) -> None:
+    """Note a variable whose truth is asked for alone: ``if mask:``, ``if not mask:``."""
+    while isinstance(test, ir.UnaryOp) and test.op == "not":
+        test = test.operand
+    value = m.lookup(test.id) if isinstance(test, ir.Name) and not m.path and not m.watched else None
+    if isinstance(test, ir.Name) and isinstance(value, Symbolic | Tensor):
+        tensor = value if isinstance(value, Tensor) else None
+        shape = m.sizes.shape(tensor.shape) if tensor is not None else None
+        m.trace.tested.setdefault(span_of(test), Tested(test.id, m.function, tensor, shape))
 
 
 @executor(ir.With)
