@@ -49,12 +49,55 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         operands = tensor_operands(event)
         for positions, sequence in (operands, operands[::-1]) if len(operands) == 2 else ():
+            single = _single(trace, event, positions, sequence)
+            if single is not None:
+                seen.add(event.span)
+                yield _one_for_all(trace, event, positions, sequence, *single)
+                break
             total = _added(trace, event, positions, sequence)
             if total is not None and not _is_doubted(trace, total):
                 seen.add(event.span)
                 yield _found(trace, total)
                 break
     yield from _per_example(trace)
+
+
+def _single(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> tuple[Event, str] | None:
+    """Where a table of positions is indexed with the length of what it is added to: that is one position."""
+    g, sizes, shape = graph(trace), event.sizes, shape_at(event, sequence)
+    made = g.producer(positions.value)
+    while made is not None and made.short in SHAPING and made.short != "getitem":
+        made = g.main_source(made)
+    if made is None or made.short != "getitem" or shape is None or shape.rank is None or sizes is None:
+        return None
+    table = g.producer(made.value("input"))
+    kinds = {e.short for e in g.back(table, lambda _: True)} if table is not None else set()
+    if "arange" not in kinds or kinds.isdisjoint(("sin", "cos")):
+        return None
+    index = made.value("index")
+    parts = index.items if isinstance(index, Seq) else (index,)
+    lengths = [sizes.resolve(a.dim) for a in shape.axes[:-1] if a.dim.const is None]
+    found = next((p for p in parts if isinstance(p, Int) and sizes.resolve(p.dim) in lengths), None)
+    return (made, sizes.show(found.dim)) if found is not None else None
+
+
+def _one_for_all(trace: Trace, event: Event, positions: Operand, sequence: Operand, index: Event, size: str) -> Finding:
+    text = text_of(trace, positions)
+    return finding(
+        trace,
+        event,
+        index.span if not index.span.path else None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} {shape_text(event, positions.shape)} is the position `{size}` alone: every step gets the same",
+        tensor=text,
+        actual=shape_text(event, positions.shape),
+        labels=label(event.span, f"added to {text_of(trace, sequence)} {shape_text(event, sequence.shape)}")
+        + call_labels(event),
+        why="an index takes one row of the table, a slice takes those of all steps",
+        help=f"slice it: `:{size}`",
+    )
 
 
 # What a batch's size is called; one letter may be anything.

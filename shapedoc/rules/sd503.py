@@ -9,16 +9,16 @@ from itertools import pairwise
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
-from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, graph
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, events_of, graph
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.signatures import Parameter, Signature, signatures
 from shapedoc.rules.sinks import mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import followed
-from shapedoc.rules.wording import finding, label
+from shapedoc.rules.wording import finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
 
@@ -26,6 +26,7 @@ _MODULES = names(
     "MultiheadAttention.forward TransformerEncoderLayer.forward TransformerDecoderLayer.forward "
     "TransformerEncoder.forward TransformerDecoder.forward Transformer.forward scaled_dot_product_attention"
 )
+_DECODERS = names("TransformerDecoderLayer.forward TransformerDecoder.forward Transformer.forward")
 _WANTED = _MODULES | names("softmax Softmax.forward")
 _PARAMETERS = names(
     "attn_mask key_padding_mask src_mask tgt_mask memory_mask mask src_key_padding_mask tgt_key_padding_mask "
@@ -36,6 +37,7 @@ _MASK = re.compile(r"(^|_)(mask|masks|pad|padding|pad_mask|is_pad)(_|$)")
 
 def check(trace: Trace) -> Iterator[Finding]:
     kinds = by_kind(trace)
+    yield from _of_the_target(trace)
     wanted = {e.function for kind in _WANTED if kind in kinds for e in kinds[kind]}
     if not wanted:
         return
@@ -55,6 +57,47 @@ def check(trace: Trace) -> Iterator[Finding]:
         elif len(ignored) == 1:  # several are there for the sake of a common signature
             yield from _ignored(trace, signature, ignored[0], events)
         yield from _built(trace, signature, events)
+
+
+def _of_the_target(trace: Trace) -> Iterator[Finding]:
+    """The padding of the target, given for the padding of the memory too."""
+    seen: set[Span] = set()
+    for event in events_of(trace, _DECODERS):
+        memory, target = event.operand("memory_key_padding_mask"), event.operand("tgt_key_padding_mask")
+        if memory is None or target is None or memory.value is not target.value or event.span in seen:
+            continue
+        sequence = event.value("memory") or event.value("src")
+        if event.span.path or event.value("src_key_padding_mask") is memory.value:
+            continue
+        of_mask, of_memory = _inputs(trace, memory.value), _inputs(trace, sequence)
+        if not of_mask or not of_memory or of_mask & of_memory:
+            continue  # it may be the memory's as well
+        seen.add(event.span)
+        text = text_of(trace, memory)
+        yield finding(
+            trace,
+            event,
+            memory.span,
+            code=RULE.code,
+            name=RULE.name,
+            severity="error",
+            message=f"{text} hides the target's padding, and is given for the memory's too",
+            tensor=text,
+            actual=shape_text(event, memory.shape),
+            labels=label(target.span, "the same mask"),
+            why="cross attention looks at the encoder's positions: its padding is that of the source",
+            help="pass the mask that the encoder got as `src_key_padding_mask`",
+        )
+
+
+def _inputs(trace: Trace, value: Value | None) -> set[str]:
+    """The arguments of functions that a tensor is made of."""
+    g = graph(trace)
+    made = g.producer(value)
+    operands = (
+        [o.value for e in g.back(made, lambda _: True) for o in tensor_operands(e)] if made is not None else [value]
+    )
+    return {v.source for v in operands if isinstance(v, Tensor) and v.event < 0 and v.source}
 
 
 def _ignored(trace: Trace, signature: Signature, parameter: Parameter, events: list[Event]) -> Iterator[Finding]:
@@ -212,7 +255,7 @@ RULE = Rule(
     what="Looks at functions with attention in them for parameters that are masks by name and are never read, for "
     "masks "
     "that are built and never read, and for a padding mask that is given to the attention to two different memories "
-    "while the other mask lies unused.",
+    "while the other mask lies unused, or to `nn.Transformer` for the target and for the memory.",
     why="The caller passes a mask and believes that it works. Nothing raises, and padding or the future is attended "
     "to.",
     instead="Pass the mask on, or take the parameter away.",

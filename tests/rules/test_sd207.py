@@ -71,7 +71,40 @@ class Additive(nn.Module):
 """,
 }
 
+TABLE = """
+class Positions(nn.Module):
+    def __init__(self, d, n=50):
+        super().__init__()
+        table = torch.zeros(n, d)
+        places = torch.arange(n).unsqueeze(1)
+        waves = torch.exp(torch.arange(0, d, 2) * -0.1)
+        table[:, 0::2] = torch.sin(places * waves)
+        table[:, 1::2] = torch.cos(places * waves)
+        self.register_buffer("table", table)
+"""
+
+WRONG |= {
+    "an index where a slice is meant": TABLE
+    + """
+    def forward(self, x):
+        B, T, d = x.shape
+        return x + self.table[T]  # <- SD207
+""",
+    "an index where a slice is meant, behind the batch": TABLE.replace("table)", "table[None])")
+    + """
+    def forward(self, x):
+        B, T, d = x.shape
+        return x + self.table[:, T]  # <- SD207
+""",
+}
+
 RIGHT = {
+    "a slice, and a step of its own": TABLE
+    + """
+    def forward(self, x, step):
+        B, T, d = x.shape
+        return x + self.table[:T] + self.table[step]
+""",
     "a vector for all, and a state for each that is not learnt": """
 class Additive(nn.Module):
     def __init__(self, batch_size, d):

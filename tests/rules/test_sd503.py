@@ -62,7 +62,36 @@ class Decoder(nn.Module):
 """,
 }
 
+WRONG |= {
+    "the target's padding for the memory": """
+class Model(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.core = nn.Embedding(V, d), nn.Transformer(d, 4, batch_first=True)
+
+    def forward(self, src, tgt, pad):
+        blank = tgt == pad
+        return self.core(
+            self.words(src),
+            self.words(tgt),
+            src_key_padding_mask=src == pad,
+            tgt_key_padding_mask=blank,
+            memory_key_padding_mask=blank,  # <- SD503
+        )
+""",
+}
+
 RIGHT = {
+    "one padding for both, of one sequence": """
+class Model(nn.Module):
+    def __init__(self, V, d):
+        super().__init__()
+        self.words, self.core = nn.Embedding(V, d), nn.TransformerDecoderLayer(d, 4, batch_first=True)
+
+    def forward(self, words, pad):
+        memory, blank = self.words(words), words == pad
+        return self.core(memory * 2, memory, tgt_key_padding_mask=blank, memory_key_padding_mask=blank)
+""",
     "the mask is used": """
 def attend(q, k, v, mask=None):
     scores = q @ k.transpose(-2, -1)
