@@ -26,7 +26,7 @@ from shapedoc.infer.attributes import TENSOR_ONLY
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
-from shapedoc.infer.misbound import note_layer, note_misbound
+from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
 from shapedoc.infer.values import (
     BoundMethod,
     Builtin,
@@ -192,6 +192,8 @@ def _call_layer(
     entry = find_layer(layer.kind)
     assert entry is not None
     learn_from_width(m, layer, args)
+    if not args and not keywords and not rest:
+        note_bare(m, layer, entry.forward.signature.required, node)
     return m.record(entry.forward, entry.forward.name, node, args, keywords, layer=layer, rest=rest)
 
 

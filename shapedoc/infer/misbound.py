@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from shapedoc.core.trace import Misbound
-from shapedoc.core.value import Library, Tensor
+from shapedoc.core.value import Layer, Library, Tensor
 from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.values import Function, Instance
 from shapedoc.ops.registry import OpParam
 from shapedoc.source import ir
 
-__all__ = ["note_layer", "note_misbound"]
+__all__ = ["note_bare", "note_layer", "note_misbound"]
 
 Keywords = Mapping[str, Arg]
 # Decorators that leave the parameters of a function as they are.
@@ -49,6 +49,14 @@ def note_layer(
     places = [p.name for p in params if not p.keyword_only and not p.keywords and not p.variadic]
     optional = [p.name for p in params if not p.required]
     _note_moved(m, kind.rpartition(".")[2], places, optional, args, keywords, node, "layer", 0)
+
+
+def note_bare(m: Machine, layer: Layer, required: Sequence[str], node: ir.Expr | ir.Stmt) -> None:
+    """Note a call of a library's module that is given nothing: it may have been meant to be handed on as it is."""
+    if m.path or m.watched or not required or not isinstance(node, ir.Call) or _expands(node):
+        return
+    name = layer.kind.rpartition(".")[2]
+    _note(m, Misbound(span_of(node), name, required[0], kind="layer", computes=True, inside=m.function))
 
 
 def _kind(function: Function, args: Sequence[Arg]) -> str:

@@ -104,6 +104,13 @@ class Model(nn.Module):
         super().__init__()
         self.block = Block(dim=512, kernel=3)  # <- SD113
 """,
+    "a layer that is called where it is meant to be handed on": """
+class Block(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.tanh = nn.Tanh()
+        self.project = nn.Sequential(nn.Linear(dim, dim), self.tanh())  # <- SD113
+""",
     "two in each other's places": """
 def keep(states, q_len, m_len):
     return torch.cat(states)[q_len - m_len :]
