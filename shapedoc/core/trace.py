@@ -223,6 +223,7 @@ class Trace:
     returned: where the author's functions return a tensor (its uid), alone or as a part of a tuple.
     misbound: arguments that stand at the place of another parameter, and parameters that get none: by the call, what
     is called, and the parameter.
+    handed_back: calls of the author's functions that give an argument back as it is: the function, and the argument.
     tested: the variables that branches test for their truth, by where they stand there.
     """
 
@@ -237,6 +238,7 @@ class Trace:
     aliases: dict[int, Span] = field(default_factory=dict)
     returned: dict[int, Span] = field(default_factory=dict)
     misbound: dict[tuple[Span, str, str], Misbound] = field(default_factory=dict)
+    handed_back: dict[Span, tuple[str, Operand]] = field(default_factory=dict)
     tested: dict[Span, Tested] = field(default_factory=dict)
 
     def source(self, span: Span) -> str:

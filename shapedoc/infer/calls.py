@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shapedoc.core.trace import Call
+from shapedoc.core.trace import Call, Operand
 from shapedoc.core.value import (
     Bool,
     Bound,
@@ -329,10 +329,22 @@ def invoke(
         if m.on_call is not None:
             m.on_call(m, function, frame)
         result = _result(m, frame, node, m.run(function.node.body))
+        if isinstance(result, Tensor) and not path:
+            _note_handed_back(m, function, args, result, node)
         return m.on_return(m, function, result) if m.on_return is not None else result
     finally:
         m.frames.pop()
         m.calls, m.path = calls, path
+
+
+def _note_handed_back(
+    m: Machine, function: Function, args: Sequence[Arg], result: Tensor, node: ir.Expr | ir.Stmt
+) -> None:
+    """Note that a call gives one of its arguments back as it is."""
+    given = next((a for a in args if a.value is result and a.node is not None), None)
+    if given is not None and given.node is not None and isinstance(node, ir.Call):
+        operand = Operand("input", result, span=span_of(given.node), shape=m.sizes.shape(result.shape))
+        m.trace.handed_back.setdefault(span_of(node), (function.name, operand))
 
 
 def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt, signal: Signal) -> Value:

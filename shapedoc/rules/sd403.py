@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
-from shapedoc.core.trace import Trace
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Operand, Trace
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import uses
-from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
+from shapedoc.rules.wording import call_labels, finding, label, named, shape_text, text_of
 
 __all__ = ["RULE"]
 
@@ -22,6 +23,10 @@ _AS_IT_IS = frozenset(("contiguous", "clone", "dropout", "Dropout.forward"))
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
+    for span, (function, operand) in trace.handed_back.items():
+        rank = operand.shape.rank if operand.shape is not None else None
+        if "softmax" in function.lower() and "log" not in function.lower() and rank is not None and rank >= 3:
+            yield _unchanged(trace, span, function, operand, rank)
     for softmax in softmaxes(trace):
         shape = softmax.shape
         if not softmax.implicit or softmax.axis is None or shape is None or shape.rank is None:
@@ -33,6 +38,23 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         if shape.rank == 3 or any(wrong_use(softmax, u) is not None for u in found):
             yield _found(trace, g, softmax, shape.rank)
+
+
+def _unchanged(trace: Trace, span: Span, function: str, operand: Operand, rank: int) -> Finding:
+    """A softmax of the author's that knows fewer axes than it is given, and lets the scores through."""
+    text = text_of(trace, operand)
+    return Finding(
+        RULE.code,
+        RULE.name,
+        "error",
+        trace.path,
+        span,
+        f"`{function}` gives {rank}-D {text} back as it is: nothing is normalised",
+        tensor=text,
+        why="it asks how many axes there are, and has no way for so many",
+        causes=("scores that a softmax gives back",),
+        help="normalise the axis of the keys, however many stand before it: `axis=-1, keepdims=True`",
+    )
 
 
 def _brought_to_the_front(g: Graph, softmax: Softmax) -> bool:
@@ -84,7 +106,8 @@ RULE = Rule(
     severity="error",
     summary="A softmax without `dim` on a tensor with three axes normalises the first one.",
     what="Looks for `F.softmax(x)` and `nn.Softmax()` without `dim` whose input has three axes, or whose weights are "
-    "then summed over another axis than the one that torch picks.",
+    "then summed over another axis than the one that torch picks; and for a function called softmax that gives scores "
+    "with three axes or more back as they are, since it knows one axis and two only.",
     why="The axis depends on the number of axes: the last one of a matrix, the first one, usually the batch, of a "
     "tensor with three. Adding a batch or a head axis changes silently what is normalised.",
     instead="Give the axis of the keys as `dim`.",

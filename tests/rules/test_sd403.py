@@ -46,7 +46,39 @@ attend(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8)
 """,
 }
 
+BY_HAND = """
+import numpy as np
+
+
+def softmax(x):
+    if x.ndim == 2:
+        x = np.exp(x - x.max(axis=1, keepdims=True))
+        x = x / x.sum(axis=1, keepdims=True)
+    elif x.ndim == 1:
+        x = np.exp(x - x.max())
+        x = x / x.sum()
+    return x
+
+
+def attend(query, values):
+    N, T, H = values.shape
+    N, H = query.shape
+"""
+
+WRONG |= {
+    "three axes for one that knows one and two": BY_HAND
+    + """
+    scores = np.sum(values * query[:, None, :], axis=2, keepdims=True)
+    return np.sum(softmax(scores) * values, axis=1)  # <- SD403
+""",
+}
+
 RIGHT = {
+    "two axes for one that knows one and two": BY_HAND
+    + """
+    scores = np.sum(values * query[:, None, :], axis=2)
+    return np.sum(softmax(scores)[:, :, None] * values, axis=1)
+""",
     "two axes": """
 def weights(query, memory):
     return F.softmax(torch.bmm(memory, query.unsqueeze(2)).squeeze(2))
