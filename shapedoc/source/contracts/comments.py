@@ -1,7 +1,8 @@
 """Comments that state shapes.
 
-``# (B, T, C)``, ``# q: [B, T]``, ``# x = [batch size, src len]``, ``# x.shape = (..)``, ``# shape: (..)``,
-``# B x T x D``, ``# (B, T) -> (T, B)``, ``# (B, n, m) x (B, m, p) -> (B, n, p)``, ``# B,T,C`` at the end of a line, and
+``# (B, T, C)``, ``# q: [B, T]``, ``# x = [batch size, src len]``, ``# |x| = (..)``, ``# x.shape = (..)``,
+``# shape: (..)``, ``# B x T x D``, ``# (B, T) -> (T, B)``, ``# (B, n, m) x (B, m, p) -> (B, n, p)``, ``# B,T,C`` at
+the end of a line, and
 ``# shapedoc: x (B, T, d)``, which is read whatever its words are.
 """
 
@@ -36,6 +37,7 @@ _CODE = re.compile(
 )
 _OF_SIZES = re.compile(r"(?i:(?:size|sizes|dims?|depths?|widths?|heights?|ratios?|shapes?|channels)$)")
 _SIZE_CALL = re.compile(r"[\w.]+\.size\(\)")
+_BARS = re.compile(r"\|([A-Za-z_][\w.]*)\|(?=\s*=\s*[(\[])")
 _LATEX = re.compile(r"\$[^$]*\$")
 _MARKS = re.compile(r"[#\s!\-*>^|•·~]*(?=[^\s>])")
 _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s*(?:to|into))\s*$")
@@ -77,6 +79,8 @@ def read_comment(text: str, locate: Locate, *, trailing: bool, numbers: bool = F
     explicit = _EXPLICIT.match(text)
     if explicit:
         return _explicit(text, explicit.end(), locate)
+    if "|" in text:
+        text = _BARS.sub(r" \1 ", text)
     clean = _clean(text)
     if clean is None:
         return []

@@ -55,6 +55,8 @@ ACCEPTED = {
     "(B, len_q(=len_k), d)": "(B, len_q=len_k, d)",
     "\uff08B\uff0cT\uff0cC\uff09": "(B, T, C)",
     "# (B, T, C)": "(B, T, C)",
+    "|embeds| = (batch_size, length, width)": "embeds (batch_size, length, width)",
+    "|hidden| = (layers * ways, batch_size, width)": "hidden (layers*ways, batch_size, width)",
     "(num_layers * num_directions, batch_size, hidden_size)": "(num_layers*num_directions, batch_size, hidden_size)",
     "(self.n_layers, batch, self.hidden_dim)": "(self.n_layers, batch, self.hidden_dim)",
     "(B, h*w, c)": "(B, h*w, c)",
