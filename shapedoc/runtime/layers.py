@@ -14,6 +14,7 @@ from shapedoc.infer.recorder import span_of
 from shapedoc.ops.registry import LayerOp, OpParam, find_layer
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
+from shapedoc.source.expected import last_name
 
 if TYPE_CHECKING:
     from shapedoc.runtime.recorder import RunRecorder
@@ -70,6 +71,8 @@ def _found_later(recorder: RunRecorder, module: Any, entry: LayerOp, owner: obje
     if name is None or found is None:
         return nowhere
     call, file, read = found
+    if find_layer(f"torch.nn.{last_name(call)}") not in (entry, None):
+        return nowhere  # Another one has taken its place since.
     config: dict[str, Value] = {}
     for setting, node in _written(entry, call):
         value = read(node)

@@ -198,12 +198,18 @@ def test_a_part_that_was_exchanged_is_seen_and_the_next_call_recorded() -> None:
     watch = watch_of(Gate.forward)
     foreseen = dict(watch.foreseen)
     assert foreseen
-    model.act = nn.Softmax(dim=0)
+    model.act = nn.Sigmoid()
     model(torch.randn(2, 4, 7))
     assert not watch.foreseen
     assert watch.recordings == 0
     model(torch.randn(2, 5, 7))
     assert watch.recordings == 1
+    model.act = nn.Softmax(dim=0)
+    for steps in (4, 5):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model(torch.randn(2, steps, 7))
+    assert all("nn.Tanh()" not in str(one.message) for one in told), "what it was built as is another layer"
     watch.foreseen = foreseen
 
 
