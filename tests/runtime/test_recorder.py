@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from shapedoc.core.trace import Event
 from shapedoc.core.value import Int, Layer
 from shapedoc.rules import all_rules
 from shapedoc.runtime.recorder import RunRecorder
+from shapedoc.runtime.recording import record
 from tests.runtime.recorded import found, recorded
 
 
@@ -334,3 +336,27 @@ Encoder(5, 6, 2)(torch.randn(4, 3, 5))
     right = recorded(tmp_path, text.format("self.layers, 2"))
     assert [code for code, _ in found(wrong)] == ["SD305"]
     assert found(right) == []
+
+
+class Gate(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.act: torch.nn.Module = torch.nn.Tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.act(x)
+        return out
+
+
+def test_a_layer_that_was_exchanged_is_not_said_to_be_built_where_the_first_one_was() -> None:
+    model = Gate()
+    lines = []
+    for act in (model.act, torch.nn.Sigmoid()):
+        model.act = act
+        with record(lambda path: path == __file__) as recording:
+            model(torch.randn(2, 3))
+        layer = recording.trace.events[-1].operands[0].value
+        assert isinstance(layer, Layer)
+        lines.append(layer.span.line)
+    assert lines[0] > 0
+    assert lines[1] == 0
