@@ -272,7 +272,8 @@ RULE = Rule(
     "softmax, and compares the roots of sizes in it with the size that the product sums over: the root of `d_model` "
     "where `d_head` was summed, multiplied where it should be divided, scaled twice, or not scaled at all where query, "
     "key and value are projected and split into heads. Luong's dot score, which has no scale, learned temperatures, "
-    "cosine scores and plain numbers are left alone.",
+    "cosine scores and plain numbers are left alone, and so is a product that another caller has scaled: this one "
+    "asked for no scale.",
     why="The variance of a score grows with the number of features that are summed. Too large, the softmax picks one "
     "key and passes on hardly any gradient; too small, it averages everything.",
     instead="`scores = q @ k.transpose(-2, -1) / math.sqrt(d_head)`, with the size of the axis that is summed.",

@@ -228,7 +228,10 @@ RULE = Rule(
     "names that stand for two different sizes. In comments and docstrings, whose letters are often used loosely, other "
     "sizes are a note; so is a comment that gives the same elements in the same order and groups them otherwise, as "
     "`(B, T, H*d)` of (B, T, H, d), or leaves a leading 1 out. It stands on the statement: where code and comment "
-    "contradict each other, it is the comment that is reported.",
+    "contradict each other, it is the comment that is reported. A comment below a line that names a variable of "
+    "before, and has as many axes as what that line makes, has the wrong name and the right shape: it is left "
+    "alone. So is a number of axes that only a comment of the caller's contradicts, since which of the two is wrong "
+    "is not known.",
     why="Shape comments are how attention code is read. One that is wrong leads the next change astray, and often it "
     "was right once: the code is what changed.",
     instead="Correct the statement, or the code where the statement is what was meant.",
