@@ -193,7 +193,8 @@ def _is_switched_off(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -
     """Whether the same lines scale the scores on another walk: the caller of this one asked for none."""
     others = (s for s in softmaxes(trace) if s.event.span == softmax.event.span and s.event is not softmax.event)
     found = (f for s in others if (f := scaled_scores(g, s.scores)) is not None)
-    return any(f.factors and f.product.event.span == scaled.product.event.span for f in found)
+    scales = (f for f in found if any(factor.number is not None for factor in f.factors))
+    return any(f.product.event.span == scaled.product.event.span for f in scales)
 
 
 def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim, *, like: bool) -> Iterator[Finding]:

@@ -127,6 +127,17 @@ class Single(nn.Module):
         s = q @ k.transpose(-1, -2)  # <- SD405
         return s.softmax(-1) @ v
 """,
+    "weights of another kind, which a caller need not give": """
+class Weighed(Heads):
+    def forward(self, x, given=None):
+        q, k, v = self.parts(x)
+        s = q @ k.transpose(-2, -1)  # <- SD405
+        if given is not None:
+            s = s * given
+        return s.softmax(-1) @ v
+
+Weighed(32, 4)(torch.randn(2, 5, 32))
+""",
     "a width that nothing reads": """
 def attend(query, key, value, mask=None):
     d_k = query.size(-1)
