@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapedoc.core.trace import Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
-__all__ = ["all_among", "among", "holds_tensor", "is_join", "spoils", "touches"]
+__all__ = ["all_among", "among", "holds_tensor", "is_join", "rests_on", "spoils", "touches"]
 
 _HARMLESS = frozenset(
     (
@@ -59,6 +59,30 @@ def among(value: Value, events: set[int]) -> bool:
             return any(e in events for e in value.events)
         case Seq():
             return any(among(v, events) for v in value.items)
+    return False
+
+
+def rests_on(trace: Trace, value: Tensor, tentative: set[int], stated: set[int], sure: set[int]) -> bool:
+    """Whether the rank of a tensor comes of one that is stated, otherwise than through those that are sure.
+
+    tentative: the events of such ranks. stated, sure: tensors (their uid).
+    """
+    if value.event not in tentative:
+        return False
+    seen, todo = {value.uid}, [value]
+    while todo:
+        tensor = todo.pop()
+        if tensor.uid in sure:
+            continue
+        if tensor.uid in stated or tensor.event not in tentative:
+            return True
+        operands = (o.value for o in trace.events[tensor.event].operands)
+        parts = [p for v in operands for p in (v.items if isinstance(v, Seq) else (v,)) if isinstance(p, Tensor)]
+        behind = [p for p in parts if p.event in tentative or p.uid in stated or p.uid in sure]
+        if not behind:
+            return True
+        todo.extend(p for p in behind if p.uid not in seen)
+        seen.update(p.uid for p in behind)
     return False
 
 

@@ -11,9 +11,17 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.value import Bool, Tensor
 from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
-from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Rest, StatedShape
+from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Product, Rest, StatedShape
 
-__all__ = ["READ_BY_PROGRAMS", "fitting", "is_of_a_step", "is_of_another", "leaves_ones_out", "names_a_one"]
+__all__ = [
+    "READ_BY_PROGRAMS",
+    "fitting",
+    "is_of_a_step",
+    "is_of_another",
+    "is_of_names",
+    "leaves_ones_out",
+    "names_a_one",
+]
 
 # Forms whose contradiction is certain to be the code's.
 READ_BY_PROGRAMS = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
@@ -96,3 +104,8 @@ def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape
     made = m.trace.events[value.event] if value.event >= 0 else None
     keeps = made.value("keepdim") if made is not None else None
     return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
+
+
+def is_of_names(dim: DimExpr) -> bool:
+    """Whether a stated size is that of named axes which lie in one: ``h*w``."""
+    return isinstance(dim, Product) and all(isinstance(d, Named) for d in dim.factors)

@@ -16,8 +16,17 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
+from shapedoc.infer.lineage import rests_on
 from shapedoc.infer.machine import Frame, Machine
-from shapedoc.infer.manners import READ_BY_PROGRAMS, fitting, is_of_a_step, is_of_another, leaves_ones_out, names_a_one
+from shapedoc.infer.manners import (
+    READ_BY_PROGRAMS,
+    fitting,
+    is_of_a_step,
+    is_of_another,
+    is_of_names,
+    leaves_ones_out,
+    names_a_one,
+)
 from shapedoc.infer.shorthand import is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
@@ -30,6 +39,8 @@ class Statements:
     """The shapes stated in one file, told to a machine as it walks."""
 
     def __init__(self, module: ir.Module, machine: Machine) -> None:
+        # Tensors (their uid) of which a function states the rank that they have, and that function.
+        self.confirmed: set[tuple[str, int]] = set()
         self.contracts = ModuleContracts(module)
         machine.on_call = self.called
         machine.on_return = self.returned
@@ -128,6 +139,7 @@ class Statements:
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter, alone=parameter or _stands_alone(m, value))
+                self.confirmed.add((m.function, value.uid))
             return
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
             return  # an empty tensor that a loop is to fill
@@ -138,6 +150,8 @@ class Statements:
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
             return
         self._name(m, value, shape, dims, stated, name, parameter=parameter)
+        if stated.sure:
+            self.confirmed.add((m.function, value.uid))
         if parameter:
             named = [self._size(m, d, new=False) for d in dims if isinstance(d, Named)]
             m.sizes.apart(*(d for d in named if d is not None))
@@ -158,7 +172,9 @@ class Statements:
         after = len(shape.items) - run - 1
         middle = dims[run : len(dims) - after]
         filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
-        m.commented.update(*(axis.ids for axis, d in filled if not isinstance(d, Named | Rest)))
+        m.commented.update(
+            *(axis.ids for axis, d in filled if not isinstance(d, Named | Rest) and (parameter or not is_of_names(d)))
+        )
         known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
         m.surmises.learnt(m.sizes, known + alone)
@@ -290,6 +306,11 @@ class Statements:
         events = m.trace.events
         return value.event in m.spoilt or (0 <= value.event < len(events) and bool(events[value.event].problems))
 
+    def _rests_on_a_caller(self, m: Machine, value: Tensor) -> bool:
+        """Whether a rank comes of one that is stated, and not by the function that is walked."""
+        own = {uid for function, uid in self.confirmed if function == m.function}
+        return rests_on(m.trace, value, m.tentative, m.described - own, own)
+
     def _disagree(
         self,
         m: Machine,
@@ -306,7 +327,7 @@ class Statements:
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or value.event in m.one_sided | m.surmises.events:
             return
-        if rank and len(m.frames) > 2 and value.event in m.tentative and stated.form not in READ_BY_PROGRAMS:
+        if rank and len(m.frames) > 2 and stated.form not in READ_BY_PROGRAMS and self._rests_on_a_caller(m, value):
             return  # what a comment of the caller's says of its own: which of the two is wrong is not known
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted

@@ -153,7 +153,7 @@ def _follows(trace: Trace, stated: Stated) -> bool:
 def _is_of_the_line_above(trace: Trace, stated: Stated) -> bool:
     """Whether a comment names a variable of before and has the axes of another, which the line above it makes."""
     made = _made(trace, stated)
-    if made is None or stated.form != "comment" or not stated.rank_differs:
+    if made is None or stated.form != "comment" or not stated.rank_differs or made.function != stated.function:
         return False
     inside = (e for e in trace.events if e.function == made.function and not e.span.path and e.sizes is not None)
     above = [e for e in inside if made.span.end_line < e.span.line < stated.span.line and e.target]

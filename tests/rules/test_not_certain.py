@@ -359,6 +359,19 @@ class Attention(nn.Module):
         return F.relu(self.attn(torch.cat([hidden, states], 2)))
 """
 
+TWO_AXES_IN_ONE_BY_A_COMMENT = """\
+class Model(nn.Module):
+    def __init__(self, attend):
+        super().__init__()
+        self.attend = attend
+
+    def forward(self, x):
+        B, C, h, w = x.shape
+        y = x.view(B, C, -1).permute(0, 2, 1)
+        y = self.attend(y, y, y)  # B,h*w,C
+        return y.view(B, C, h, w)  # <- SD601
+"""
+
 ONE_SIZE_OR_SEVERAL = """\
 class Norm(nn.Module):
     def __init__(self, layer_shape):

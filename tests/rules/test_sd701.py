@@ -121,6 +121,36 @@ class Heads(nn.Module):
         q = self.q(x).view(B, T, self.heads, self.size).transpose(1, 2)
         return self.product(q, q, q)
 """,
+    "what another function gives back, which makes another tensor after it": """
+class Decoder(nn.Module):
+    def forward(self, scores, memory):
+        B, T = scores.shape
+        weights = scores.unsqueeze(1)
+        context = torch.bmm(weights, memory).squeeze(1)
+        return context, weights
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.decoder = Decoder()
+
+    def forward(self, scores, memory):
+        context, weights = self.decoder(scores, memory)
+        # weights = [B, T]  # <- SD701
+        return context, weights
+""",
+    "what a function says of its own parameter, and of what it makes of it": """
+class Pool(nn.Module):
+    def pooled(self, x, y):
+        # y: (B, d, P, M)
+        weights = F.softmax(y, dim=-1)
+        found = (y * weights).sum(dim=-1)  # (B, d, P, 1)  # <- SD701
+        return x * found
+
+    def forward(self, x, y):
+        return self.pooled(x, y)
+""",
     "a step of layout that is not there": """
 def pooled(x):
     batch, channels, height, width = x.shape
