@@ -309,6 +309,9 @@ def _splits(event: Event) -> bool:
     before = shape_at(event, operands[0]) if operands else None
     if before is None or event.shape is None:
         return False
+    old, new = before.suffix[-1:], event.shape.suffix[-1:]
+    if event.sizes is not None and old and new and event.sizes.resolve(old[0].dim) == event.sizes.resolve(new[0].dim):
+        return False  # what is split is another axis: (B*T, d) as (B, T, d)
     return len(event.shape.axes) > (len(before.axes) if before.run is None else max(3, len(before.axes)))
 
 

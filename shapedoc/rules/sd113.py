@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.finding import Finding
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Misbound, Trace
 from shapedoc.rules.ignored import Ignored, ignored
@@ -87,7 +87,6 @@ def _misplaced(trace: Trace, found: Misbound, others: int) -> Finding:
         trace,
         found,
         found.place,
-        severity="error" if not found.elsewhere else "warning",
         message=f"`{found.argument}` is given to the parameter `{found.parameter}` of {_called(found)}{more}",
         tensor=found.argument,
         labels=() if found.place is None else (Label(found.span, gets),),
@@ -101,7 +100,6 @@ def _exchanged(trace: Trace, one: Misbound, other: Misbound) -> Finding:
         trace,
         one,
         one.place,
-        severity="warning",
         message=f"`{one.argument}` and `{other.argument}` are given to {_called(one)} in the other order",
         tensor=one.argument,
         labels=() if other.place is None else (Label(other.place, f"given to `{other.parameter}`"),),
@@ -117,7 +115,6 @@ def _missing(trace: Trace, found: list[Misbound]) -> Finding:
         trace,
         first,
         None,
-        severity="error",
         message=f"{_called(first)} is called without {names}",
         tensor=first.parameter,
         labels=(),
@@ -133,7 +130,6 @@ def _too_many(trace: Trace, found: Misbound) -> Finding:
         trace,
         found,
         None,
-        severity="error",
         message=message if unknown else f"{_called(found)} is called with {found.surplus} more than it takes",
         tensor=found.surplus.strip("`") if unknown else "",
         labels=(),
@@ -149,7 +145,7 @@ def _ignoring(trace: Trace, found: Ignored) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        "warning",
+        RULE.severity,
         trace.path,
         found.call,
         f"{names} {'are' if many else 'is'} accepted and never read: `{found.called}` always gets `{first}={value}`",
@@ -173,7 +169,6 @@ def _finding(
     found: Misbound,
     span: Span | None,
     *,
-    severity: Severity,
     message: str,
     tensor: str,
     labels: tuple[Label, ...],
@@ -183,7 +178,7 @@ def _finding(
     return Finding(
         RULE.code,
         RULE.name,
-        severity,
+        RULE.severity,
         trace.path,
         span or found.span,
         message,
@@ -198,7 +193,7 @@ def _finding(
 RULE = Rule(
     code="SD113",
     name="misplaced-argument",
-    severity="error",
+    severity="note",
     summary="A call gives an argument to another parameter than the one of its name, or leaves one without any.",
     what="Compares the names of the variables that a call gives by their places with the names of the parameters, for "
     "functions and modules of the author's and for the layers of PyTorch. Reports a variable that is given to one "
@@ -206,7 +201,8 @@ RULE = Rule(
     "same number of places off; two that stand in each other's places, unless the file has the call both ways or an "
     "object is built; a required parameter of a module, or of a function that is given tensors, that gets nothing; and "
     "arguments that a module or a class does not take. Reports calls that are given a parameter's default, written out "
-    "under the parameter's name, in a function that never reads the parameter.",
+    "under the parameter's name, in a function that never reads the parameter. Notes, since what is wrong is no shape: "
+    "`--notes` shows them.",
     why="Arguments go by their places, whatever they are called. `nn.GRU(d, d_h, n_layers, dropout)` sets `bias`, and "
     "nothing is dropped; a mask or a rate that lands on the wrong parameter changes what a model computes without a "
     "word. Public programs have all of these: see the examples.",

@@ -100,7 +100,7 @@ def _overlapping(trace: Trace, found: Overlap) -> Finding:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity="error" if found.shift > 0 else "warning",
+        severity="error" if found.shift > 0 else "note",
         message=f"`{written}` is written over while it is read: it shares elements with `{read}`",
         tensor=text,
         actual=shape_text(event, memory.shape if memory is not None else None),
@@ -124,7 +124,8 @@ RULE = Rule(
     "tensor is assigned to another part that shares elements with it.",
     what="Follows attention weights to where they are multiplied with values. Reports a product that is written into "
     "the values (`mul_`, `*=`), where these were handed to the function or made before the loop. Reports assignments "
-    "between two slices of one torch tensor that are shifted against each other by less than half of the axis.",
+    "between two slices of one torch tensor that are shifted against each other by less than half of the axis; to the "
+    "left, where what is read has not been written yet on a CPU, as a note.",
     why="The first step is right. Every later one attends to a memory that has been multiplied with the weights of all "
     "steps before it: what was not looked at fades out for ever. Nothing raises unless gradients are asked for, and "
     "then the message names another line.",

@@ -30,14 +30,14 @@ WRONG = {
 class Encoder(nn.Module):
     def __init__(self, dim, dropout):
         super().__init__()
-        self.rnn = nn.GRU(dim, dim, 2, dropout)  # <- SD113
+        self.rnn = nn.GRU(dim, dim, 2, dropout)  # <- note SD113
 """,
     "a default that is passed over, of a class": ATTENTION
     + """
 class Decoder(nn.Module):
     def __init__(self, dim, form):
         super().__init__()
-        self.attention = Attention(dim, form)  # <- SD113
+        self.attention = Attention(dim, form)  # <- note SD113
 """,
     "an attribute by its name": ATTENTION
     + """
@@ -45,7 +45,7 @@ class Decoder(nn.Module):
     def __init__(self, dim, form):
         super().__init__()
         self.dim, self.form = dim, form
-        self.attention = Attention(self.dim, self.form)  # <- SD113
+        self.attention = Attention(self.dim, self.form)  # <- note SD113
 """,
     "a parameter that gets nothing": ATTENTION
     + """
@@ -55,7 +55,7 @@ class Decoder(nn.Module):
         self.attention = Attention(dim)
 
     def forward(self, state, memory):
-        return self.attention(state, memory)  # <- SD113
+        return self.attention(state, memory)  # <- note SD113
 """,
     "a function that is given tensors": """
 def attend(query, memory, mask):
@@ -63,7 +63,7 @@ def attend(query, memory, mask):
 
 
 def decode(memory):
-    return attend(torch.zeros(2, 1, 6), memory)  # <- SD113
+    return attend(torch.zeros(2, 1, 6), memory)  # <- note SD113
 """,
     "all places one off": """
 class Critic(nn.Module):
@@ -73,14 +73,14 @@ class Critic(nn.Module):
 
 
 def build(embedding_dim, hidden_dim, clip):
-    return Critic(2, embedding_dim, hidden_dim, clip)  # <- SD113
+    return Critic(2, embedding_dim, hidden_dim, clip)  # <- note SD113
 """,
     "a keyword that is no parameter": ATTENTION
     + """
 class Decoder(nn.Module):
     def __init__(self, dim):
         super().__init__()
-        self.attention = Attention(dim, mode="dot")  # <- SD113
+        self.attention = Attention(dim, mode="dot")  # <- note SD113
 """,
     "an argument too many": ATTENTION
     + """
@@ -90,7 +90,7 @@ class Decoder(nn.Module):
         self.attention = Attention(dim)
 
     def forward(self, state, memory, mask):
-        return self.attention(state, memory, mask, 0.5, memory)  # <- SD113
+        return self.attention(state, memory, mask, 0.5, memory)  # <- note SD113
 """,
     "a default that is written out instead of the parameter": """
 class Block(nn.Module):
@@ -102,14 +102,14 @@ class Block(nn.Module):
 class Model(nn.Module):
     def __init__(self, dim=512, kernel=3):
         super().__init__()
-        self.block = Block(dim=512, kernel=3)  # <- SD113
+        self.block = Block(dim=512, kernel=3)  # <- note SD113
 """,
     "a layer that is called where it is meant to be handed on": """
 class Block(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.tanh = nn.Tanh()
-        self.project = nn.Sequential(nn.Linear(dim, dim), self.tanh())  # <- SD113
+        self.project = nn.Sequential(nn.Linear(dim, dim), self.tanh())  # <- note SD113
 """,
     "two in each other's places": """
 def keep(states, q_len, m_len):
@@ -117,7 +117,7 @@ def keep(states, q_len, m_len):
 
 
 def step(states, q_len, m_len):
-    return keep(states, m_len, q_len)  # <- SD113
+    return keep(states, m_len, q_len)  # <- note SD113
 """,
 }
 
@@ -247,10 +247,10 @@ def test_the_message() -> None:
 
 
 MESSAGE = """\
-error[SD113] misplaced-argument: `dropout` is given to the parameter `bias` of `GRU`
+note[SD113] misplaced-argument: `dropout` is given to the parameter `bias` of `GRU`
  --> model.py:9:40
   |
-9 |         self.rnn = nn.GRU(dim, dim, 2, dropout)  # <- SD113
+9 |         self.rnn = nn.GRU(dim, dim, 2, dropout)  # <- note SD113
   |                                        ^^^^^^^
   |                    ---------------------------- `dropout` keeps its default
   = why: arguments without a name go by their places: nobody compares their names with the parameters

@@ -194,6 +194,19 @@ class Cached(nn.Module):
 }
 
 RIGHT = {
+    "the general score of steps that were flattened on the way": """
+class Decoder(nn.Module):
+    def __init__(self, d, d_emb):
+        super().__init__()
+        self.cell = nn.GRU(d_emb + d, d, batch_first=True)
+        self.attn = nn.Linear(d, d)
+
+    def forward(self, state, memory):
+        batch, steps = memory.size(0), memory.size(1)
+        keys = self.attn(memory.contiguous().view(batch * steps, -1)).view(batch, steps, -1)
+        scores = keys.bmm(state[0].unsqueeze(2)).squeeze(2)
+        return F.softmax(scores, 1).unsqueeze(1).bmm(memory)
+""",
     "switched off by one caller, to see what it does": """
 def attend(q, k, v, scale=True):
     scores = torch.matmul(q, k.transpose(-2, -1))

@@ -67,7 +67,7 @@ class Queue(nn.Module):
         self.register_buffer("rows", torch.zeros(n, c))
 
     def forward(self, row):
-        self.rows[:-1] = self.rows[1:]  # <- SD604
+        self.rows[:-1] = self.rows[1:]  # <- note SD604
         self.rows[-1] = row
         return self.rows
 """,
