@@ -33,8 +33,7 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, those of one fault as one.
 
     Of one fault are those of a rule and a file that name the same cause, or that say the same of one function but for
-    the tensor that they say it of; and those that say the very same of functions of one name in files of one folder,
-    of which one is a copy of the other.
+    the tensor that they say it of.
     """
     groups: list[list[Finding]] = []
     group_of: dict[tuple[str, ...], list[Finding]] = {}
@@ -58,9 +57,6 @@ def _keys(finding: Finding) -> Iterator[tuple[str, ...]]:
     for cause in finding.causes:
         yield (*rule, "cause", cause)
     yield (*rule, "message", finding.function, _of_no_tensor(finding))
-    if finding.function and not finding.path.endswith(".ipynb"):
-        folder, _, _ = finding.path.rpartition("/")
-        yield finding.code, finding.severity, folder, "copy", finding.function, finding.message
 
 
 def _of_no_tensor(finding: Finding) -> str:
@@ -70,8 +66,8 @@ def _of_no_tensor(finding: Finding) -> str:
     return re.sub(rf"(?<!\w){re.escape(finding.tensor)}(?!\w)", "…", finding.message)
 
 
-def _place(finding: Finding) -> tuple[str, int, int]:
-    return finding.path, finding.span.line, finding.span.column
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.span.line, finding.span.column
 
 
 def _as_one(group: Sequence[Finding]) -> Finding:
@@ -79,18 +75,15 @@ def _as_one(group: Sequence[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
-    here = [other for other in others if other.path == first.path]
     labels = {label.span: label for label in first.labels}
-    for other in here:
+    for other in others:
         labels[other.span] = _here(first, other)
-    lines = {other.span.line for other in here} - {first.span.line}
-    notes = [f"the same on {lines_in_words(lines)}"] if lines else []
-    notes += [f"the same in {other.path}:{other.span.line}" for other in others if other.path != first.path]
+    lines = {other.span.line for other in others} - {first.span.line}
     return replace(
         first,
         labels=tuple(labels.values()),
-        notes=(*first.notes, *notes),
-        fix=_together([first, *here]),
+        notes=(*first.notes, f"the same on {lines_in_words(lines)}") if lines else first.notes,
+        fix=_together(group),
     )
 
 

@@ -112,7 +112,7 @@ def _overlapping(trace: Trace, found: Overlap) -> Finding:
         else "torch copies in no order that it promises: where the parts of one memory overlap, it raises, or reads "
         "what has been written on some devices",
         help=f"read from a copy: `{read}.clone()`",
-        causes=(f"parts of one memory in {event.function}",),
+        causes=("parts of one memory that are assigned to each other",),
     )
 
 

@@ -54,22 +54,6 @@ def test_many_places_are_all_labels_and_few_of_them_are_named() -> None:
     assert one.labels[-1].text == "the same here"
 
 
-def test_a_copy_of_a_file_in_its_folder_is_named_and_tells_nothing_itself() -> None:
-    first = replace(FIRST, path="models/pointer.py", fix=_fix(5))
-    copy = replace(first, path="models/pointer_old.py", span=Span(9, 4, 9, 20), fix=_fix(9))
-    (one,) = folded([copy, first])
-    assert (one.path, one.span, one.labels, one.fix) == (first.path, first.span, first.labels, first.fix)
-    assert one.notes == ("fails for a batch of one", "the same in models/pointer_old.py:9")
-
-
-@pytest.mark.parametrize(
-    "path", ["models/old/pointer.py", "models/pointer.ipynb"], ids=["another folder", "a notebook"]
-)
-def test_what_is_no_copy_beside_it_is_told_by_itself(path: str) -> None:
-    first = replace(FIRST, path="models/pointer.py")
-    assert len(folded([first, replace(first, path=path)])) == 2
-
-
 @pytest.mark.parametrize(
     "other",
     [
