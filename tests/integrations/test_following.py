@@ -118,7 +118,7 @@ def test_a_call_that_goes_a_way_of_its_own_has_the_next_one_recorded() -> None:
         # q: (B, T_dec, d), k: (B, T_enc, d)
         scores = q @ k.transpose(1, 2)
         if float(q[0, 0, 0]) > 0:
-            return torch.softmax(scores, dim=len(q) - 1) @ k
+            return torch.softmax(scores, dim=int(q.max() > 0)) @ k
         return torch.softmax(scores, dim=2) @ k
 
     def call(sign: float, steps: int) -> None:
