@@ -25,15 +25,17 @@ def note_misbound(m: Machine, function: Function, args: Sequence[Arg], keywords:
     head = function.node
     if m.path or m.watched or isinstance(head, ir.Lambda) or _expands(node) or not _keeps_parameters(m, head):
         return
+    kind = _kind(function, args)
+    if kind == "constructor" and _is_decorated(args):
+        return
     bound = int(function.owner is not None and function.role != "static")
     places = [p.name for p in head.params if p.kind == "pos"]
-    kind = _kind(function, args)
     _note_moved(m, function.name, places, function.defaults, args, keywords, node, kind, bound)
     if (isinstance(node.func, ir.Name) and node.func.id == "cls") or _is_guessed(args):
         return
-    if kind in ("constructor", "model"):
-        _note_surplus(m, function.name, head.params, args, keywords, node, kind)
     computes = any(isinstance(a.value, Tensor) for a in (*args[bound:], *keywords.values())) or _of_module(function)
+    if computes and kind in ("constructor", "model"):
+        _note_surplus(m, function.name, head.params, args, keywords, node, kind)
     for p in head.params:
         given = p.name in places[: len(args)] or p.name in keywords or p.name in function.defaults
         if not given and p.kind not in ("args", "kwargs"):
@@ -71,6 +73,12 @@ def _is_guessed(args: Sequence[Arg]) -> bool:
     """Whether what is called is a module that a parameter is taken for because of its name."""
     receiver = args[0].value if args else None
     return isinstance(receiver, Instance) and receiver.open and receiver.name != ""
+
+
+def _is_decorated(args: Sequence[Arg]) -> bool:
+    """Whether a decorator of the class may write another constructor, as that of a dataclass does."""
+    made = args[0].value if args else None
+    return isinstance(made, Instance) and bool(made.cls.node.decorators)
 
 
 def _note_surplus(

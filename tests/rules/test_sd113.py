@@ -122,6 +122,32 @@ def step(states, q_len, m_len):
 }
 
 RIGHT = {
+    "a constructor that a decorator of the class writes": """
+from dataclasses import dataclass
+
+
+class Module(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+
+@dataclass
+class Scale(Module):
+    size: int = 0
+
+    def forward(self, x):
+        return x / self.size**0.5
+
+Scale(8)
+""",
+    "no module and no tensor": """
+class Words(list):
+    def __init__(self):
+        self.all = []
+
+def read(words):
+    return Words(words), torch.zeros(3)
+""",
     "by name": """
 class Encoder(nn.Module):
     def __init__(self, dim, dropout):
