@@ -15,7 +15,7 @@ from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Seq, Str, Tensor, Unknown, Value
-from shapedoc.infer import assignments, calls, expressions, loops, operators, packages, statements
+from shapedoc.infer import assignments, builtin_types, calls, expressions, loops, operators, packages, statements
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
@@ -27,7 +27,7 @@ from shapedoc.source import ir
 
 __all__ = ["Sources", "analyse"]
 
-_REGISTERED = (assignments, calls, expressions, loops, operators, packages, statements)
+_REGISTERED = (assignments, builtin_types, calls, expressions, loops, operators, packages, statements)
 _PASSES = 3
 _VARIANTS = 4
 # Steps: what the walks of one class with other answers may take, up to where a walk costs little, and from where on

@@ -14,6 +14,7 @@ from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Val
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.spans import span_of
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
 from shapedoc.infer.verdicts import Said, but_of_ranks, is_one_or_several, may_be_several, said_of_parts, undoubted
@@ -21,7 +22,7 @@ from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
 
-__all__ = ["Arg", "Recorder", "replace_tensor", "span_of"]
+__all__ = ["Arg", "Recorder", "replace_tensor"]
 
 
 @dataclass(slots=True, eq=False)
@@ -139,12 +140,18 @@ class Recorder:
             self.surmises.events.add(event.index)
             self.doubted.extend((event.index, p) for p in event.problems)
             event.problems, event.doubtful = (), True
-        if self.commented:
-            self.commented |= said_of_parts(event, self.commented)
         event.withheld = len(event.problems) < len(noticed)
         if event.short in _LAID_OUT:
             self._set_apart(event)
-        if spoilt or (event.problems and any(spoils(p) for p in problems)):
+        self._hand_on(event, several=several, tentative=tentative)
+        return result
+
+    def _hand_on(self, event: Event, *, several: bool, tentative: bool) -> None:
+        """Remember what of an event those that use its result have to know."""
+        operands = event.operands
+        if self.commented:
+            self.commented |= said_of_parts(event, self.commented)
+        if event.spoilt or (event.problems and any(spoils(p) for p in event.problems)):
             self.spoilt.add(event.index)
         if tentative:
             self.tentative.add(event.index)
@@ -152,7 +159,6 @@ class Recorder:
                 self.one_sided.add(event.index)
         if several or (self.several and all_among(operands, self.several)):
             self.several.add(event.index)
-        return result
 
     def _certain(
         self, problems: tuple[Problem, ...], operands: tuple[Operand, ...], *, spoilt: bool, tentative: bool
@@ -401,26 +407,3 @@ def _claim(value: Value, index: int) -> None:
                 value.event = index
         case _:
             pass
-
-
-def span_of(node: ir.Expr | ir.Stmt, path: str = "") -> Span:
-    """A node's span; `path` where the node is of another file."""
-    place = node.span
-    try:
-        return _spans[path][place]
-    except KeyError:
-        return _new_span(place, path)
-
-
-def _new_span(place: ir.Span4, path: str) -> Span:
-    known = _spans.get(path)
-    if known is None or len(known) > 100_000:
-        if len(_spans) > 1_000:
-            _spans.clear()
-        known = _spans[path] = {}
-    span = known[place] = Span(*place, path)
-    return span
-
-
-# By the path, and the place in it.
-_spans: dict[str, dict[ir.Span4, Span]] = {}

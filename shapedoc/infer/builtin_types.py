@@ -1,0 +1,83 @@
+"""Python's own functions that ask what an object is, and what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.infer import attributes
+from shapedoc.infer.builtins import Keywords, Node, builtin
+from shapedoc.infer.join import join
+from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.values import Class, Instance
+from shapedoc.ops.registry import find_layer
+from shapedoc.source import ir
+
+
+@builtin("isinstance", "issubclass")
+def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    if len(args) != 2:
+        return Bool()
+    value, cls = args[0].value, args[1].value
+    names = list(cls.items) if isinstance(cls, Seq) else [cls]
+    labels = [getattr(n, "qualified", getattr(n, "name", "")) for n in names]
+    match value:
+        case Tensor():
+            if any(x in ("torch.Tensor", "numpy.ndarray", "torch.nn.Parameter") for x in labels):
+                return _is_of_library(value, labels)
+            return (
+                Bool(False)
+                if all(x in ("int", "float", "str", "list", "tuple", "dict", "bool") for x in labels)
+                else Bool()
+            )
+        case Seq():
+            if any(x in ("list", "tuple") for x in labels):
+                return Bool(True) if set(labels) >= {"list", "tuple"} or value.kind in labels else Bool(False)
+            return Bool(False) if all(x in ("torch.Tensor", "int", "float", "str") for x in labels) else Bool()
+        case Int() if all(x in ("int", "float", "str", "list", "tuple", "dict") for x in labels):
+            return Bool("int" in labels)
+        case Layer() if value.kind in labels or all(find_layer(x) is not None for x in labels):
+            return Bool(value.kind in labels)
+        case Instance():
+            if any(isinstance(n, Class) and (n is value.cls or n in value.cls.ancestors()) for n in names):
+                return Bool(True)
+    return Bool()
+
+
+def _is_of_library(value: Tensor, labels: Sequence[str]) -> Bool:
+    """Whether a tensor is a torch tensor, or a NumPy array; a parameter that nobody describes may be either."""
+    tensor, array = any(x.endswith("Tensor") for x in labels), "numpy.ndarray" in labels
+    if tensor and array:
+        return Bool(True)
+    if value.library == "numpy":
+        return Bool(True if array else False if tensor else None)
+    return Bool(True if tensor else False if array and value.event >= 0 else None)
+
+
+@builtin("hasattr")
+def hasattr_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    if len(args) == 2 and isinstance(args[0].value, Instance) and isinstance(args[1].value, Str):
+        name = args[1].value.value
+        if name is not None and (name in args[0].value.attributes or args[0].value.cls.find(name)):
+            return Bool(True)
+    return Bool()
+
+
+@builtin("getattr")
+def getattr_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    if len(args) < 2:
+        return Unknown("getattr without a name")
+    name = args[1].value
+    if not isinstance(name, Str) or name.value is None:
+        return Unknown("an attribute whose name is not known")
+    expression = ir.Attribute(node.span, args[0].node or ir.Const(node.span, None), name.value, node.span)
+    got = attributes.get(m, args[0].value, name.value, expression)
+    if isinstance(got, Unknown) and len(args) > 2:
+        return join(m, [got, args[2].value], node)
+    return got
+
+
+@builtin("type")
+def type_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    value = args[0].value if args else NoneValue()
+    return value.cls if isinstance(value, Instance) else Unknown("a type")
