@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import os
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -16,6 +14,8 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from shapedoc.integrations.guards import Form, forms_of, held
+from shapedoc.integrations.kept import NOTHING, RESULTS, kept
+from shapedoc.integrations.looks import component, is_general, is_tensor, sizes_of
 from shapedoc.integrations.reading import foresee, is_numpy_call, read_ahead, read_call
 from shapedoc.integrations.signature import Plan, build, mentions, part, told_by_identity
 from shapedoc.integrations.surmised import fits, surmise
@@ -32,8 +32,6 @@ __all__ = ["Checked"]
 _MOST_SIGNATURES = 4096
 # The call of a signature that is compared again with what reading said, where its results are not; then every 2^k-th.
 _COMPARED_AGAIN = 16
-_results = threading.local()
-_NOTHING = object()
 
 
 class Checked:
@@ -92,13 +90,13 @@ class Checked:
 
     def _specialise(self, args: Mapping[str, Any], out: Any) -> None:
         """Write the wrapper for what calls have shown: which parameters are tensors, always, and what is returned."""
-        tensors = frozenset(n for n, v in args.items() if _is_tensor(v))
+        tensors = frozenset(n for n, v in args.items() if is_tensor(v))
         if self.tensors is not None:
             tensors &= self.tensors
         self.tensors = tensors
         results = 0
         if self.contract.returns and not self.follows:
-            results = len(out) if type(out) is tuple and all(_is_tensor(o) for o in out) else int(_is_tensor(out))
+            results = len(out) if type(out) is tuple and all(is_tensor(o) for o in out) else int(is_tensor(out))
         plan = self._plan(args, tensors, results)
         if plan != self.plan:
             self.plan = plan
@@ -133,7 +131,7 @@ class Checked:
                 from beartype import beartype
                 from jaxtyping import jaxtyped
 
-                self._typed = jaxtyped(_kept(self.function), typechecker=beartype)
+                self._typed = jaxtyped(kept(self.function), typechecker=beartype)
         return self._typed
 
     def prepare(self) -> None:
@@ -209,12 +207,12 @@ class Checked:
             bound = self.signature.bind(*args, **kwargs).arguments
         except TypeError:
             return self.function(*args, **kwargs)
-        shapes = {n: s for n, v in bound.items() if (s := _shape(v)) is not None}
+        shapes = {n: s for n, v in bound.items() if (s := sizes_of(v)) is not None}
         if any(type(size) is not int and not isinstance(size, int) for s in shapes.values() for size in s):
             return self.function(*args, **kwargs)  # Symbolic sizes: an export is under way.
         sizes = self._verify(bound, shapes, caller)
         entry = self.seen.get(key) if key is not None else None
-        _results.last = _NOTHING
+        RESULTS.last = NOTHING
         try:
             pattern = partial(pattern_of, bound.values(), (self._autocast(),))
             read = partial(read_call, self.function, bound) if is_numpy_call(bound) else None
@@ -224,8 +222,8 @@ class Checked:
             absent = self._absent(bound) if sizes is not None and self.watch.foreseen else None
             out = self.watch.run(run, pattern, recorded=recorded, absent=absent, read=read)
         except TypeError as problem:
-            if type(problem).__module__.startswith("jaxtyping") and _results.last is not _NOTHING:
-                self._verify_result(_results.last, sizes, problem)
+            if type(problem).__module__.startswith("jaxtyping") and RESULTS.last is not NOTHING:
+                self._verify_result(RESULTS.last, sizes, problem)
             raise
         self._verify_result(out, sizes)
         if sizes is not None:
@@ -270,11 +268,11 @@ class Checked:
         if typed is self.function:
             with around:
                 return typed(*args, **kwargs)
-        _results.around = around
+        RESULTS.around = around
         try:
             return typed(*args, **kwargs)
         finally:
-            _results.around = None
+            RESULTS.around = None
 
     def _absent(self, bound: Mapping[str, Any]) -> frozenset[str] | None:
         """The arguments that are None, where all others are what reading took them for; None where one is not.
@@ -287,11 +285,11 @@ class Checked:
         terms = self.surmised or self.contract.params
         if self.surmised:
             others = [v for n, v in bound.items() if n not in terms and n != "self"]
-            good = all(v is None for v in others) and all(_is_general(bound[n], t) for n, t in terms.items())
+            good = all(v is None for v in others) and all(is_general(bound[n], t) for n, t in terms.items())
             plan = self.watch.foreseen.get(frozenset())
             return frozenset() if good and plan is not None and fits(terms, plan, bound) else None
         absent = frozenset(name for name in terms if bound.get(name) is None)
-        return absent if all(name in absent or _is_general(bound[name], t) for name, t in terms.items()) else None
+        return absent if all(name in absent or is_general(bound[name], t) for name, t in terms.items()) else None
 
     def _forget_with(self, value: Any) -> None:
         """Forget signatures of an object when it goes: another one may get its identity."""
@@ -311,7 +309,7 @@ class Checked:
         """A verified signature has given a result of other shapes than before: verify those."""
         args, kwargs = call
         bound = self.signature.bind(*args, **kwargs).arguments
-        shapes = {n: s for n, v in bound.items() if (s := _shape(v)) is not None}
+        shapes = {n: s for n, v in bound.items() if (s := sizes_of(v)) is not None}
         specs = {n: t.dims for n, t in self.contract.params.items()}
         self._verify_result(out, agree(specs, shapes, {}))
         return out
@@ -338,7 +336,7 @@ class Checked:
         if sizes is None:
             return
         for term in self.contract.returns:
-            shape = _shape(_component(out, term))
+            shape = sizes_of(component(out, term))
             if shape is not None and agree({"": term.dims}, {"": shape}, sizes) is None:
                 finding = of_result(self.contract, term, shape, sizes)
                 if finding.severity == "error":
@@ -370,53 +368,8 @@ def _shared(specs: Mapping[str, tuple[DimExpr, ...]]) -> set[str]:
     return {name for name, layouts in leading.items() if len(layouts) > 1}
 
 
-def _component(out: Any, term: Term) -> Any:
-    if term.index is None:
-        return out
-    return out[term.index] if isinstance(out, tuple | list) and term.index < len(out) else None
-
-
-def _is_tensor(value: Any) -> bool:
-    return shape_of(value) is not None and hasattr(value, "dtype")
-
-
-def _is_general(value: Any, stated: Term) -> bool:
-    """Whether an argument is a tensor of the stated rank and elements, none of its sizes 0."""
-    from shapedoc.runtime.shadows import is_array, kind_of
-
-    shape = shape_of(value)
-    if shape is None or not is_array(value) or kind_of(value) != stated.kind:
-        return False
-    return len(shape) == len(stated.dims) and 0 not in shape
-
-
-def _shape(value: Any) -> tuple[int, ...] | None:
-    shape = shape_of(value)
-    return tuple(shape) if shape is not None else None
-
-
 def _is_jaxtyping(annotation: object) -> bool:
     return "jaxtyping" in repr(annotation) or hasattr(annotation, "dim_str")
-
-
-def _kept(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; what it returns is kept, so that a result which a checker refuses can be told of.
-
-    It is called inside of what `Checked._run` was told to put around it.
-    """
-
-    @functools.wraps(function)
-    def kept(*args: Any, **kwargs: Any) -> Any:
-        around, _results.around = getattr(_results, "around", None), None
-        if around is None:
-            out = function(*args, **kwargs)
-        else:
-            with around:
-                out = function(*args, **kwargs)
-        _results.last = out
-        return out
-
-    return kept
 
 
 def _call(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

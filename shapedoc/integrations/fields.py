@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from shapedoc.integrations.checked import _shape
+from shapedoc.integrations.looks import sizes_of
 from shapedoc.integrations.told import ShapeError
 from shapedoc.integrations.watched import Options
 from shapedoc.runtime.blame import blame
@@ -27,7 +27,7 @@ def check_fields(cls: type, options: Options) -> type:
     @functools.wraps(init)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
-        shapes = {n: s for n in specs if (s := _shape(getattr(self, n, None))) is not None}
+        shapes = {n: s for n in specs if (s := sizes_of(getattr(self, n, None))) is not None}
         key = tuple(shapes.items())
         if key in seen:
             return

@@ -10,7 +10,7 @@ from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand
 from shapedoc.core.value import Bool, Float, Int, Layer, NoneValue, Str, Unknown, Value
-from shapedoc.infer.recorder import span_of
+from shapedoc.infer.spans import span_of
 from shapedoc.ops.registry import LayerOp, OpParam, find_layer
 from shapedoc.runtime.places import source_file
 from shapedoc.source import ir
