@@ -6,7 +6,7 @@ nothing else. The events form a graph: a tensor's `event` is the index of the ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -14,6 +14,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.value import Tensor, Value
+from shapedoc.core.written import Written
 
 __all__ = ["Call", "Event", "Misbound", "Operand", "Problem", "Stated", "Tested", "Trace", "Unreadable"]
 
@@ -225,6 +226,7 @@ class Trace:
     is called, and the parameter.
     handed_back: calls of the author's functions that give an argument back as it is: the function, and the argument.
     tested: the variables that branches test for their truth, by where they stand there.
+    look: gives what stands in the file, whatever of it runs, and keeps it.
     """
 
     path: str
@@ -240,6 +242,11 @@ class Trace:
     misbound: dict[tuple[Span, str, str], Misbound] = field(default_factory=dict)
     handed_back: dict[Span, tuple[str, Operand]] = field(default_factory=dict)
     tested: dict[Span, Tested] = field(default_factory=dict)
+    look: Callable[[], Written] = Written
+
+    @property
+    def written(self) -> Written:
+        return self.look()
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks."""

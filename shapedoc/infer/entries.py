@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind, Sizes
@@ -24,6 +25,7 @@ from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Symbolic
 from shapedoc.source import ir
+from shapedoc.source.written import written
 
 __all__ = ["Sources", "analyse"]
 
@@ -51,7 +53,7 @@ def analyse(
 
     only: the one class or function that is walked by itself; "" for all of them.
     """
-    trace = Trace(path, text)
+    trace = Trace(path, text, look=cache(partial(written, module)))
     m = Machine(trace, sources or Sources())
     m.load = loader or load_library
     Statements(module, m)
@@ -286,16 +288,22 @@ class Walk:
             m.mistrusted = set()
             m.sizes = sizes.fork()
             m.frames = [Frame("", m.globals, {})]
-            try:
-                run(symbols)
-            except (Budget, RecursionError):
+            whole = self._walked(run, symbols)
+            m.take_back(0)
+            if not whole:
                 break
-            finally:
-                m.take_back(0)
             now = _learn(m, symbols)
             if now == known or not _clearer(m, start):
                 break
             known = now
+
+    def _walked(self, run: Runner, symbols: dict[str, Symbolic]) -> bool:
+        """Walk once; whether it came to the end."""
+        try:
+            run(symbols)
+        except (Budget, RecursionError):
+            return False
+        return True
 
     def _found_without(self, run: Runner, sizes: Sizes) -> set[tuple[Span, str]]:
         """The kinds of problems, and where they are, that a walk finds which believes no statement."""

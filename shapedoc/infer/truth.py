@@ -58,8 +58,8 @@ def truth(m: Machine, value: Value, *, learn: bool = True) -> bool | None:
         case NoneValue():
             return False
         case Int():
-            number = m.sizes.resolve(value.dim).value
-            return None if number is None else bool(number)
+            size = m.sizes.resolve(value.dim).value
+            return None if size is None else bool(size)
         case Float(value=number, powers=(), known=True):
             return bool(number)
         case Str():

@@ -1,12 +1,8 @@
-"""What a function or class keeps of a scale that its scores do not get: a size that nothing reads, a scale of 1.
-
-No event of the trace tells what is never read; it is seen in the text.
-"""
+"""What a function or class keeps of a scale that its scores do not get: a size that nothing reads, a scale of 1."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from shapedoc.core.trace import Event, Trace
 from shapedoc.rules.claims import scope_text
@@ -17,9 +13,9 @@ __all__ = ["says_how", "scale_left_over"]
 
 _SCALING = re.compile(r"scal|norm|factor|root|sqrt", re.IGNORECASE)
 _ONE = re.compile(r"1(\.0*)?")
-# ``d_k = query.size(-1)``: the width of the features, by itself.
-_WIDTH = re.compile(r"^\s*(\w+)\s*=\s*[\w.]+\.(?:size\(\s*-1\s*\)|shape\[\s*-1\s*\])\s*(?:#.*)?$")
-_KEPT = re.compile(r"^\s*(self\.(?:\w*_)?(?:scal(?:e|ing)|norm_factor|sqrt)\w*|(?:\w*_)?scal(?:e|ing)\w*)\s*=(?!=)")
+# ``query.size(-1)``: the width of the features, by itself.
+_WIDTH = re.compile(r"[\w.]+\.(?:size\(\s*-1\s*\)|shape\[\s*-1\s*\])")
+_SCALE = re.compile(r"self\.(?:\w*_)?(?:scal(?:e|ing)|norm_factor|sqrt)\w*|(?:\w*_)?scal(?:e|ing)\w*")
 _STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
 _COMMENTS = re.compile(r"#.*")
 # ``softmax(Q K^T / sqrt(d_k)) V`` in a comment or a docstring.
@@ -33,7 +29,7 @@ def scale_left_over(trace: Trace, event: Event, scaled: Scaled) -> bool:
     """
     if any(_is_one(trace, scaled, i) for i in range(len(scaled.factors))):
         return True
-    return not event.span.path and _unread(_function_text(trace, event.span.line), scope_text(trace, event.function))
+    return not event.span.path and _is_left(trace, event)
 
 
 def says_how(trace: Trace, event: Event) -> bool:
@@ -53,38 +49,16 @@ def _is_one(trace: Trace, scaled: Scaled, index: int) -> bool:
     return place != operand.span and _ONE.fullmatch(trace.source(place)) is not None
 
 
-@lru_cache(maxsize=64)
-def _unread(function: str, scope: str) -> bool:
-    """Whether a width or a scale is assigned that is named nowhere else, by the texts of a function and its class."""
-    code = _code(function)
-    for line in code.splitlines():
-        match = _WIDTH.match(line) or _KEPT.match(line)
-        if match is None or match[1].startswith("self."):
-            continue
-        if len(re.findall(rf"(?<![\w.]){re.escape(match[1])}\b", code)) == 1:
-            return True
-    whole = _code(scope)
-    kept = [match[1] for match in map(_KEPT.match, whole.splitlines()) if match is not None]
-    return any(name.startswith("self.") and len(re.findall(rf"{re.escape(name)}\b", whole)) == 1 for name in kept)
+def _is_left(trace: Trace, event: Event) -> bool:
+    """Whether a width or a scale is made that the function names nowhere else, or a scale that its class never does."""
+    for function in trace.written.named(event.function):
+        for left in function.contents.left:
+            if _is_scale(left.name) or _WIDTH.fullmatch(trace.source(left.value)):
+                return True
+    return any(
+        left.name.startswith("self.") and _is_scale(left.name) for left in trace.written.scope(event.function).left
+    )
 
 
-def _code(text: str) -> str:
-    return _COMMENTS.sub("", _STRINGS.sub("", text))
-
-
-def _function_text(trace: Trace, number: int) -> str:
-    """The text of the function that a line stands in."""
-    lines = trace.text.splitlines()
-    start = number - 1
-    indent = len(lines[start]) - len(lines[start].lstrip())
-    while start > 0:
-        line = lines[start]
-        depth = len(line) - len(line.lstrip())
-        if depth < indent and line.lstrip().startswith(("def ", "async def ")):
-            break
-        start -= 1
-    depth = len(lines[start]) - len(lines[start].lstrip())
-    end = start + 1
-    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > depth):
-        end += 1
-    return "\n".join(lines[start:end])
+def _is_scale(name: str) -> bool:
+    return _SCALE.fullmatch(name) is not None

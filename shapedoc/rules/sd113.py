@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
@@ -10,7 +9,6 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Misbound, Trace
 from shapedoc.rules.ignored import Ignored, ignored
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.source.parse import SourceError, normalise, parse
 
 __all__ = ["RULE"]
 
@@ -26,7 +24,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             seen.add(span)
             yield finding
     if trace.events:
-        yield from (_ignoring(trace, found) for found in ignored(trace.text))
+        yield from (_ignoring(trace, found) for found in ignored(trace))
 
 
 def _of_call(trace: Trace, found: list[Misbound]) -> Finding | None:
@@ -66,18 +64,13 @@ def _both_ways(trace: Trace, pair: tuple[Misbound, Misbound]) -> bool:
     one, other = pair if pair[0].shift > 0 else pair[::-1]
     first, second = one.argument, other.argument
     called = trace.source(one.span).partition("(")[0]
-    try:
-        module = parse(normalise(trace.text))
-    except SourceError:
-        return False
-    for node in ast.walk(module):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == called:
-            names = [
-                a.id if isinstance(a, ast.Name) else a.attr if isinstance(a, ast.Attribute) else "" for a in node.args
-            ]
-            if first in names and second in names and names.index(first) < names.index(second):
-                return True
-    return False
+    return any(
+        first in call.arguments
+        and second in call.arguments
+        and call.arguments.index(first) < call.arguments.index(second)
+        and trace.source(call.function) == called
+        for call in trace.written.whole().calls
+    )
 
 
 def _misplaced(trace: Trace, found: Misbound, others: int) -> Finding:

@@ -9,13 +9,13 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Label
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Int, Seq, Tensor
+from shapedoc.core.written import Parameter
 from shapedoc.rules.cells import Cell
 from shapedoc.rules.contractions import literal, names, tensor_operands
 from shapedoc.rules.encoders import index_parts, is_bidirectional, is_whole, taken
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.reordered import mixed_orders
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.signatures import Parameter, signatures
 from shapedoc.rules.wording import call_labels, finding, label, named
 
 __all__ = ["RULE"]
@@ -104,11 +104,10 @@ def _ignored_lengths(trace: Trace, event: Event) -> Parameter | None:
     """The lengths that the function is given and never reads."""
     if event.span.path:
         return None
-    for signature in signatures(trace.text):
-        if signature.name == event.function:
-            found = signature.ignored(_LENGTHS.fullmatch)
-            if len(found) == 1:
-                return found[0]
+    for function in trace.written.named(event.function):
+        found = function.ignored(_LENGTHS.fullmatch)
+        if len(found) == 1:
+            return found[0]
     return None
 
 

@@ -10,11 +10,11 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor, Value
+from shapedoc.core.written import Function, Parameter
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, events_of, graph
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.signatures import Parameter, Signature, signatures
 from shapedoc.rules.sinks import mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import followed
@@ -47,16 +47,16 @@ def check(trace: Trace) -> Iterator[Finding]:
     for event in trace.events:
         if event.function in concerned and not event.span.path:
             walked.setdefault(event.function, []).append(event)
-    for signature in signatures(trace.text) if walked or callers else ():
-        events = walked.get(signature.name)
+    for function in trace.written.functions if walked or callers else ():
+        events = walked.get(function.name)
         if not events:
             continue
-        ignored = signature.ignored(_MASK.search)
-        if signature.name in callers and len(ignored) == 1:
-            yield from _ignored_by_callee(trace, signature, ignored[0])
+        ignored = function.ignored(_MASK.search)
+        if function.name in callers and len(ignored) == 1:
+            yield from _ignored_by_callee(trace, function, ignored[0])
         elif len(ignored) == 1:  # several are there for the sake of a common signature
-            yield from _ignored(trace, signature, ignored[0], events)
-        yield from _built(trace, signature, events)
+            yield from _ignored(trace, function, ignored[0], events)
+        yield from _built(trace, function, events)
 
 
 def _of_the_target(trace: Trace) -> Iterator[Finding]:
@@ -100,7 +100,7 @@ def _inputs(trace: Trace, value: Value | None) -> set[str]:
     return {v.source for v in operands if isinstance(v, Tensor) and v.event < 0 and v.source}
 
 
-def _ignored(trace: Trace, signature: Signature, parameter: Parameter, events: list[Event]) -> Iterator[Finding]:
+def _ignored(trace: Trace, function: Function, parameter: Parameter, events: list[Event]) -> Iterator[Finding]:
     """A mask that is accepted and reaches no score."""
     calls = [e for e in events if e.short in _MODULES]
     bare = [e for e in calls if not _given(e)]
@@ -121,15 +121,15 @@ def _ignored(trace: Trace, signature: Signature, parameter: Parameter, events: l
         yield _found(trace, softmax.event, parameter.span, parameter, text, "mask the scores with it")
 
 
-def _ignored_by_callee(trace: Trace, signature: Signature, parameter: Parameter) -> Iterator[Finding]:
+def _ignored_by_callee(trace: Trace, function: Function, parameter: Parameter) -> Iterator[Finding]:
     """A mask named after another parameter (``memory_mask``) that the attention it calls never gets."""
     stem = re.sub(r"_(pad|padding|key_padding|attn|attention)?_?masks?$", "", parameter.name)
-    if stem not in {p.name for p in signature.parameters} & signature.reads:
+    if stem not in {p.name for p in function.parameters} & function.contents.reads:
         return
     g = graph(trace)
     masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
     for softmax in softmaxes(trace):
-        if all(c.function != signature.name for c in softmax.event.calls):
+        if all(c.function != function.name for c in softmax.event.calls):
             continue
         made = g.producer(softmax.scores.value)
         chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
@@ -208,19 +208,19 @@ def _found(trace: Trace, event: Event, span: Span, parameter: Parameter, text: s
     )
 
 
-def _built(trace: Trace, signature: Signature, events: list[Event]) -> Iterator[Finding]:
+def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Finding]:
     """A mask that is built and read nowhere."""
     known, seen = masks(trace), set[Span]()
     for event in events:
         meaning = known.made(event)
         if meaning is None or not event.target.isidentifier() or event.span in seen:
             continue
-        if event.target in signature.reads or graph(trace).users[event.index]:
+        if event.target in function.contents.reads or graph(trace).users[event.index]:
             continue
         seen.add(event.span)
         what = "a causal mask" if meaning.kind == "causal" else "a mask"
         bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
-        call = _maskless(trace, signature) if bare is None else None
+        call = _maskless(trace, function) if bare is None else None
         yield finding(
             trace,
             event,
@@ -236,13 +236,13 @@ def _built(trace: Trace, signature: Signature, events: list[Event]) -> Iterator[
         )
 
 
-def _maskless(trace: Trace, signature: Signature) -> Span | None:
+def _maskless(trace: Trace, function: Function) -> Span | None:
     """The call of an attention of the author's that takes a mask and is given none."""
-    takes = {s.name for s in signatures(trace.text) if any(_MASK.search(p.name) for p in s.parameters)}
+    takes = {s.name for s in trace.written.functions if any(_MASK.search(p.name) for p in s.parameters)}
     for softmax in softmaxes(trace):
         calls = softmax.event.calls
         for outer, inner in pairwise(calls):
-            if outer.function == signature.name and inner.function in takes and not inner.span.path:
+            if outer.function == function.name and inner.function in takes and not inner.span.path:
                 return inner.span
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ from shapedoc.runtime.places import Place, source_file
 from shapedoc.runtime.shadows import Shadows, is_array, kind_of
 from shapedoc.runtime.statements import apply_parameters, apply_result
 from shapedoc.source import ir
+from shapedoc.source.written import written_in
 
 __all__ = ["RunRecorder"]
 
@@ -38,7 +40,7 @@ class RunRecorder(Recorder):
     """
 
     def __init__(self, watched: Callable[[str], bool], path: str = "", text: str = "") -> None:
-        super().__init__(Trace(path, text))
+        super().__init__(Trace(path, text, look=cache(partial(written_in, text))))
         self.shadows = Shadows(self.sizes)
         self.figures = Figures(self.sizes, self.shadows.get, self.shadows.built)
         self.arguments = Arguments(self)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
@@ -18,6 +19,7 @@ from shapedoc.runtime.places import source_file
 from shapedoc.runtime.recorder import RunRecorder
 from shapedoc.runtime.watch import watching
 from shapedoc.source.suppress import parse_suppressions, skips_file
+from shapedoc.source.written import written_in
 
 __all__ = ["Recording", "record"]
 
@@ -116,7 +118,8 @@ def _of_file(trace: Trace) -> list[Finding]:
 def _retold(trace: Trace, path: str) -> Trace:
     """The same trace as that of another file."""
     source = source_file(path)
-    told = Trace(path, source.text if source is not None else "", unknown=trace.unknown)
+    text = source.text if source is not None else ""
+    told = Trace(path, text, unknown=trace.unknown, look=cache(partial(written_in, text)))
     layers: dict[int, Layer] = {}
 
     def place(span: Span) -> Span:
