@@ -1,8 +1,9 @@
-"""What an assert that has passed lets the rest of the function take for granted."""
+"""What an assert that has passed, or an ``if`` that raises, lets the rest of the function take for granted."""
 
 from __future__ import annotations
 
 from shapedoc.core.shape import Axis, Run
+from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Stated
 from shapedoc.core.value import Int, Tensor, Value
 from shapedoc.infer.attributes import size_at
@@ -14,9 +15,9 @@ from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_as
 __all__ = ["assume"]
 
 
-def assume(m: Machine, test: ir.Expr) -> None:
-    """Learn from the test of an assert; what contradicts it is left alone."""
-    for fact in read_assert(test):
+def assume(m: Machine, test: ir.Expr, *, holds: bool = True) -> None:
+    """Learn from the test of an assert (or, where it does not hold, of what raises); contradictions are left alone."""
+    for fact in read_assert(test, holds=holds):
         match fact:
             case RankIs(tensor=tensor, ranks=(rank,)):
                 _rank(m, _tensor(m, tensor), rank)
@@ -83,14 +84,17 @@ def _same(m: Machine, left: Value, right: Value) -> None:
     if not isinstance(one, Int) or not isinstance(other, Int):
         return
     wrong = m.sizes.compare(one.dim, other.dim).wrong
-    if not (not wrong and m.sizes.equate(one.dim, other.dim)) and m.sizes.meet(one.dim, other.dim).wrong:
+    if not wrong and m.sizes.equate(one.dim, other.dim):
+        return
+    if m.sizes.meet(one.dim, other.dim).kind is not Kind.ALWAYS:
         _equate(m, one, other)
 
 
 def _equate(m: Machine, left: Int, right: Int) -> None:
-    """Two names that are apart are one size where the author says so."""
-    for one, other in ((left, right), (right, left)):
-        sym, dim = m.sizes.resolve(one.dim).sym, m.sizes.resolve(other.dim)
-        if sym is not None and sym.flexible and sym not in dim.syms:
-            m.sizes.bind(sym, dim)
-            return
+    """Two names that are apart are one size where the author says so; two sizes of a constructor too."""
+    for flexible in (True, False):
+        for one, other in ((left, right), (right, left)):
+            sym, dim = m.sizes.resolve(one.dim).sym, m.sizes.resolve(other.dim)
+            if sym is not None and sym.flexible is flexible and sym.value is None and sym not in dim.syms:
+                m.sizes.bind(sym, dim)
+                return

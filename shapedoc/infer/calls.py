@@ -23,6 +23,7 @@ from shapedoc.core.value import (
 from shapedoc.core.verdict import Lost
 from shapedoc.infer import builtins, choices, library
 from shapedoc.infer.attributes import TENSOR_ONLY
+from shapedoc.infer.batched import suppose_batch
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
@@ -192,6 +193,7 @@ def _call_layer(
     entry = find_layer(layer.kind)
     assert entry is not None
     learn_from_width(m, layer, args)
+    suppose_batch(m, layer, args)
     if not args and not keywords and not rest:
         note_bare(m, layer, entry.forward.signature.required, node)
     return m.record(entry.forward, entry.forward.name, node, args, keywords, layer=layer, rest=rest)

@@ -17,6 +17,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer import assignments, builtin_types, calls, expressions, loops, operators, packages, statements
+from shapedoc.infer.batched import is_open
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
@@ -280,7 +281,9 @@ class Walk:
         symbols: dict[str, Symbolic] = {}
         start, stated, unknown = len(m.trace.events), len(m.trace.stated), dict(m.trace.unknown)
         known: dict[int, str] = {}
-        for _round in range(_PASSES if m.sources.later_use else 1):
+        rounds, m.supposing = _PASSES if m.sources.later_use else 1, False
+        while rounds:
+            rounds -= 1
             del m.trace.events[start:]
             del m.trace.stated[stated:]
             m.trace.unknown = dict(unknown)
@@ -293,9 +296,13 @@ class Walk:
             if not whole:
                 break
             now = _learn(m, symbols)
-            if now == known or not _clearer(m, start):
-                break
+            done = now == known or not _clearer(m, start) or not rounds
             known = now
+            if done and any(is_open(m, t) for t in m.batchless) and m.sources.later_use:
+                rounds, m.supposing = _PASSES - 1, True
+            elif done:
+                break
+        m.supposing = False
 
     def _walked(self, run: Runner, symbols: dict[str, Symbolic]) -> bool:
         """Walk once; whether it came to the end."""

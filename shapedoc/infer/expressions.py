@@ -23,6 +23,7 @@ from shapedoc.infer import attributes
 from shapedoc.infer.builtins import BUILTINS
 from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import Machine, evaluator
+from shapedoc.infer.starred import brought
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Builtin, Function, SizePart
@@ -69,7 +70,7 @@ def name(m: Machine, node: ir.Name) -> Value:
         return value
     if node.id in BUILTINS:
         return Builtin(node.id)
-    return Unknown(f"name `{node.id}` is not known")
+    return brought(m, node.id) or Unknown(f"name `{node.id}` is not known")
 
 
 @evaluator(ir.Attribute)

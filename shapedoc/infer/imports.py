@@ -79,7 +79,8 @@ class FileLoader:
                 value = self._load(m, self._find(here, node.level, dotted))
             if value is not None:
                 names[alias or name] = value
-        names.pop("*", None)
+        if module is not None:
+            names.pop("*", None)
         return names
 
     @staticmethod

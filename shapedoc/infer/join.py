@@ -127,6 +127,10 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
             return symbols[0]
         if others and not any(isinstance(v, NoneValue | Unknown) for v in others):
             return join(machine, others, node)  # a parameter is replaced where it was not given
+    if len(symbols) == len(values) and all(s.size and not s.used_as_tensor for s in symbols):
+        optional = [s for s in symbols if s.hint == "none"]
+        if len(optional) == 1:
+            return optional[0]  # ``key_size or query_size``: a size of its own wherever it is given
     if tensors and len(tensors) + len(symbols) == len(values):
         return _join_default(machine, tensors, symbols, node)
     if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
@@ -134,7 +138,7 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
     if tensors:
         lost = [as_tensor(v) for v in values if isinstance(v, Unknown)]
         if len(lost) + len(tensors) == len(values):
-            return _join_tensors(machine, [*tensors, *lost], node)
+            return _join_tensors(machine, tensors, node, lost)
         if all(isinstance(v, Tensor | NoneValue) for v in values):
             return Unknown(OPTIONAL, (_join_tensors(machine, tensors, node).event,))
         return Unknown(
@@ -211,13 +215,14 @@ def _choice(values: Sequence[Value]) -> Choice | None:
     return Choice(tuple(found)) if 0 < len(can_be_called) <= _ALTERNATIVES else None
 
 
-def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where) -> Tensor:
+def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where, lost: Sequence[Tensor] = ()) -> Tensor:
+    """One tensor for several; of those that are `lost` nothing is known, and what is known of the others may hold."""
     shapes = [machine.sizes.shape(t.shape) for t in tensors]
     shape = shapes[0]
     for other in shapes[1:]:
         shape = _join_shapes(machine, shape, other)
-    met = machine.phi(node, tensors, shape)
-    if shape.rank is not None and any(s.rank is None for s in shapes):
+    met = machine.phi(node, [*tensors, *lost], shape)
+    if (lost and shape.axes) or (shape.rank is not None and any(s.rank is None for s in shapes)):
         machine.tentative.add(met.event)
         machine.one_sided.add(met.event)
     return met

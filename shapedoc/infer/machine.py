@@ -124,6 +124,9 @@ class Machine(Recorder):
         self.call_count = 0
         self.branch_count = 0
         self.driver = False
+        # Inputs of sequence modules that may lack a batch, and whether this walk supposes that none does.
+        self.batchless: list[Tensor] = []
+        self.supposing = False
         # How many ``try`` statements are around: what stands in one may be there to see whether it raises.
         self.watched = 0
         # Comparisons that decide a branch, by file and place.
@@ -160,6 +163,7 @@ class Machine(Recorder):
         self.equated = {}
         self.one_sided = set()
         self.surmises.begin()
+        self.batchless = []
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:

@@ -17,7 +17,15 @@ from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoi
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
-from shapedoc.infer.verdicts import Said, but_of_ranks, is_one_or_several, may_be_several, said_of_parts, undoubted
+from shapedoc.infer.verdicts import (
+    Said,
+    but_of_ranks,
+    is_of_one_rank,
+    is_one_or_several,
+    may_be_several,
+    said_of_parts,
+    undoubted,
+)
 from shapedoc.ops.bind import Arguments, Outcome, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
@@ -126,7 +134,8 @@ class Recorder:
         tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
             tentative = any(self._is_described(o.value) for o in operands)
-        if tentative and len(self.sizes.runs) > runs:
+        rests = tentative and not (is_of_one_rank(name) and self._is_of_branches(operands))
+        if rests and len(self.sizes.runs) > runs:
             self.surmises.learnt(self.sizes, runs)
         surmised = self.surmises.rests(self.sizes, operands)
         if problems and (spoilt or tentative or self.described or self.commented or self.equated):
@@ -143,7 +152,7 @@ class Recorder:
         event.withheld = len(event.problems) < len(noticed)
         if event.short in _LAID_OUT:
             self._set_apart(event)
-        self._hand_on(event, several=several, tentative=tentative)
+        self._hand_on(event, several=several, tentative=rests)
         return result
 
     def _hand_on(self, event: Event, *, several: bool, tentative: bool) -> None:
@@ -182,6 +191,12 @@ class Recorder:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
         return sure
+
+    def _is_of_branches(self, operands: tuple[Operand, ...]) -> bool:
+        """Whether what is not certain of operands is what one branch has alone; none of it is stated."""
+        if touches(operands, self.tentative - self.one_sided):
+            return False
+        return not any(self._is_described(o.value) for o in operands)
 
     def _is_described(self, value: Value) -> bool:
         """Whether a tensor's rank, or that of one in a list, is but stated."""

@@ -15,12 +15,14 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.infer.again import asked_of, remember, walk_branch
+from shapedoc.infer.asserted import assume
 from shapedoc.infer.assignments import assign
 from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
 from shapedoc.infer.machine import Machine, Signal, called, executor, span_of
+from shapedoc.infer.starred import with_star
 from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Class, Function, Setting, Symbolic
 from shapedoc.source import ir
@@ -75,6 +77,8 @@ def branching(m: Machine, node: ir.If) -> Signal:
     question, before = asked_of(m, node.test), m.sizes
     states = [snapshot(m, partial(walk_branch, m, node, question, holds)) for holds in (True, False)]
     signal = join_states(m, states, node)
+    if states[0].signal == "raise" and not node.orelse:
+        assume(m, node.test, holds=False)
     if not any(s.signal for s in states):
         remember(m, question, before, [(s.sizes, s.variables) for s in states])
     return signal
@@ -164,7 +168,7 @@ def opaque(m: Machine, node: ir.OpaqueStmt) -> Signal:
 def importing(m: Machine, node: ir.Import) -> Signal:
     if m.load is not None:
         for name, value in m.load(m, node).items():
-            m.store(name, value)
+            m.store(name, with_star(m.lookup(name), value) if name == "*" else value)
             if isinstance(value, Library) and not m.path:
                 m.libraries.add(value.qualified.partition(".")[0])
     return ""

@@ -11,7 +11,15 @@ from shapedoc.core.trace import Event, Operand, Problem
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.infer.values import Symbolic
 
-__all__ = ["Said", "but_of_ranks", "is_one_or_several", "may_be_several", "said_of_parts", "undoubted"]
+__all__ = [
+    "Said",
+    "but_of_ranks",
+    "is_of_one_rank",
+    "is_one_or_several",
+    "may_be_several",
+    "said_of_parts",
+    "undoubted",
+]
 
 # What gives several tensors, or may.
 _SEVERAL = frozenset(
@@ -22,6 +30,9 @@ _SEVERAL = frozenset(
         *("pad_packed_sequence", "pack", "unpack", "unique", "unique_consecutive", "where", "nonzero", "svd", "qr"),
     ]
 )
+
+# What takes and gives one rank.
+_OF_ONE_RANK = frozenset(("bmm", "baddbmm", "mm", "addmm"))
 
 # What makes one axis of several that lie end to end.
 _JOINS = frozenset(("cat", "hstack", "vstack", "dstack"))
@@ -41,6 +52,11 @@ _RANK_REASONS = ("rank", "-1 for a new axis")
 def may_be_several(name: str) -> bool:
     """Whether an op of which nothing is known gives a tuple, or may: what that is unpacked into are no rows."""
     return name.removesuffix(".forward").rpartition(".")[2] in _SEVERAL
+
+
+def is_of_one_rank(name: str) -> bool:
+    """Whether an op takes and gives tensors of one rank only, whatever is known of its operands."""
+    return name.rpartition(".")[2] in _OF_ONE_RANK
 
 
 def is_one_or_several(name: str, size: Value) -> bool:

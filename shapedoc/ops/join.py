@@ -123,8 +123,17 @@ def _need_rank(at: OpContext, tensors: Sequence[Tensor], like: Tensor, rank: int
                 at.lost("rank unknown")
             got = str(known) if shape.run is None else f"{known} or more"
             at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)
+    if any(_may_have_a_batch(at, tensor, rank) for tensor in tensors):
+        at.lost("rank unknown")
     for tensor in tensors:
         at.need_rank(tensor, rank)
+
+
+def _may_have_a_batch(at: OpContext, tensor: Tensor, rank: int) -> bool:
+    """Whether what a module made may have one axis more: the batch, without which hardly anybody calls it."""
+    shape = at.shape(tensor)
+    run = shape.items[shape.run] if shape.run is not None else None
+    return isinstance(run, Run) and run.most is not None and len(shape.axes) + run.most > rank
 
 
 def _need_as_many(at: OpContext, tensor: Tensor, like: Tensor) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 from tests.infer.revealed import check, run
+from tests.rules.expectations import found
 
 
 def problems(program: str) -> list[tuple[int, str]]:
     """What is held against the code; what is held against a statement alone is left out."""
     found = {(e.span.line, p.kind) for e in run(program).events for p in e.problems}
     return sorted(f for f in found if f[1] != "stated-rank")
+
+
+def codes(program: str) -> list[str]:
+    return [f.code for f in found(dedent(program), "SD401")]
 
 
 def test_what_changes_in_place_keeps_its_shape() -> None:
@@ -458,3 +465,61 @@ def test_two_settings_that_differ_in_name_may_be_equal() -> None:
                 return self.one(self.two(self.one(x)))
         """
     assert all(p.sameness is not None and not p.sameness.wrong for e in run(program).events for p in e.problems)
+
+
+def test_a_size_that_has_another_for_its_default_is_a_size_of_its_own() -> None:
+    check(
+        """
+        import torch.nn as nn
+
+        class Map(nn.Module):
+            def __init__(self, d_query, d_key=None, d_value=None):
+                super().__init__()
+                self.d_key = d_key or d_query
+                if d_value is None:
+                    d_value = d_query
+                self.key = nn.Linear(d_query, self.d_key)
+                self.value = nn.Linear(d_query, d_value)
+
+            def forward(self, x):
+                B, T, C = x.shape
+                k = self.key(x)  #: (B, T, d_key)
+                return self.value(x)  #: (B, T, d_value)
+        """,
+        "Map",
+    )
+
+
+def test_a_layer_that_is_given_or_not_leaves_what_is_known_without_it() -> None:
+    program = """
+        import torch
+        import torch.nn.functional as F
+
+        def attend(query, key, value, dropout=None):
+            scores = torch.matmul(query, key.transpose(-2, -1)) / key.size(-1) ** 0.5
+            weights = F.softmax(scores, dim=%d)
+            if dropout is not None:
+                weights = dropout(weights)
+            return torch.matmul(weights, value)
+        """
+    assert codes(program % -1) == []
+    assert codes(program % -2) == ["SD401"]
+
+
+def test_a_sequence_module_takes_a_batch() -> None:
+    check(
+        """
+        import torch.nn as nn
+
+        class Reader(nn.Module):
+            def __init__(self, words, d):
+                super().__init__()
+                self.embed = nn.Embedding(words, d)
+                self.rnn = nn.GRU(d, d)
+
+            def forward(self, words, hidden):
+                output, hidden = self.rnn(self.embed(words), hidden)  #: [(?, ?, d), (1, ?, d)]
+                return output
+        """,
+        "Reader",
+    )

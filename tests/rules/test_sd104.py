@@ -15,6 +15,19 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a step of a recurrent module, of a rank that nothing says, and a context": """
+class Step(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed = nn.Embedding(words, d)
+        self.rnn = nn.GRU(d, d)
+        self.mix = nn.Linear(d * 2, d)
+
+    def forward(self, word, state, memory, weights):
+        top, state = self.rnn(self.embed(word), state)
+        context = weights.bmm(memory.transpose(0, 1)).squeeze(1)
+        return self.mix(torch.cat((top, context), 1)), state  # <- SD104
+""",
     "one pooled without its axis, of a rank that is not known": """
 class Spatial(nn.Module):
     def __init__(self):
@@ -249,6 +262,32 @@ class Reader(nn.Module):
 }
 
 RIGHT = {
+    "a step of a recurrent module without its axis of time, and a context": """
+class Step(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed = nn.Embedding(words, d)
+        self.rnn = nn.GRU(d, d)
+        self.mix = nn.Linear(d * 2, d)
+
+    def forward(self, word, state, memory, weights):
+        top, state = self.rnn(self.embed(word), state)
+        context = weights.bmm(memory.transpose(0, 1)).squeeze(1)
+        return self.mix(torch.cat((top.squeeze(0), context), 1)), state
+""",
+    "a sequence that its own function says has no batch": """
+class Alone(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d)
+        self.mix = nn.Linear(d * 2, d)
+
+    def forward(self, x, memory):
+        states, _ = self.rnn(x)
+        T, d = x.shape
+        context = torch.softmax(states.mm(memory.t()), dim=-1).mm(memory)
+        return self.mix(torch.cat((states, context), 1))
+""",
     "a first token, and a row of zeros": """
 def shifted(ids, x):
     n, T = ids.shape

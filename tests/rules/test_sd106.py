@@ -349,13 +349,13 @@ error[SD106] mismatched-module-input: `out` is built with in_features `hidden` a
   --> model.py:12:30
    |
 12 |         self.out = nn.Linear(hidden, tags)  # <- SD106
-   |                              ^^^^^^ states is (*tokens, 2*hidden)
+   |                              ^^^^^^ states is (?, ?, 2*hidden)
    |                    ----------------------- Linear is built here
 15 |         states, _ = self.rnn(self.embed(tokens))
-   |                     ---------------------------- states is (*tokens, 2*hidden)
+   |                     ---------------------------- states is (?, ?, 2*hidden)
 16 |         return self.out(states)
-   |                         ------ states is (*tokens, 2*hidden)
-   = why: Linear takes in_features at axis -1 of its input, and states is (*tokens, 2*hidden)
+   |                         ------ states is (?, ?, 2*hidden)
+   = why: Linear takes in_features at axis -1 of its input, and states is (?, ?, 2*hidden)
    = help: build it with in_features=2*hidden
    = more: shapedoc explain SD106
 """

@@ -223,9 +223,9 @@ error[SD107] mismatched-recurrent-state: `writer` needs a hidden state whose lay
 11 |         self.writer = nn.LSTM(width, hidden)
    |                       ---------------------- LSTM is built here
 14 |         _, state = self.reader(source)
-   |                    ------------------- state[0] is (2, ..., hidden)
+   |                    ------------------- state[0] is (2, ?, hidden)
 15 |         return self.writer(target, state)[0]  # <- SD107
-   |                                    ^^^^^ state[0] is (2, ..., hidden)
+   |                                    ^^^^^ state[0] is (2, ?, hidden), should be (1, ?, hidden)
    = why: the state of a recurrent module is (layers * directions, batch, hidden_size), also with batch_first=True
    = help: join the two directions, torch.cat((state[0][0::2], state[0][1::2]), dim=-1), and map them to one
    = more: shapedoc explain SD107
