@@ -21,6 +21,7 @@ from shapedoc.infer.batched import is_open
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
+from shapedoc.infer.lineage import touches
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources, called
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
@@ -348,8 +349,9 @@ class Walk:
         stated = m.tentative - m.one_sided
         return {
             index
-            for index in {i for i, _ in m.doubted} & m.one_sided
-            if not any(
+            for index in {i for i, _ in m.doubted}
+            if (index in m.one_sided or touches(m.trace.events[index].operands, m.one_sided))
+            and not any(
                 isinstance(v, Tensor) and (v.uid in m.described or v.event in stated)
                 for o in m.trace.events[index].operands
                 for v in (o.value.items if isinstance(o.value, Seq) else (o.value,))

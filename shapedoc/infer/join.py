@@ -136,9 +136,10 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
     if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
         return machine.fresh_int()
     if tensors:
-        lost = [as_tensor(v) for v in values if isinstance(v, Unknown)]
+        lost = [v for v in values if isinstance(v, Unknown)]
         if len(lost) + len(tensors) == len(values):
-            return _join_tensors(machine, tensors, node, lost)
+            kept = tensors[0] if all(_is_made_of(machine, v, tensors) for v in lost) else None
+            return _join_tensors(machine, [*tensors, *map(as_tensor, lost)], node, kept)
         if all(isinstance(v, Tensor | NoneValue) for v in values):
             return Unknown(OPTIONAL, (_join_tensors(machine, tensors, node).event,))
         return Unknown(
@@ -215,14 +216,22 @@ def _choice(values: Sequence[Value]) -> Choice | None:
     return Choice(tuple(found)) if 0 < len(can_be_called) <= _ALTERNATIVES else None
 
 
-def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where, lost: Sequence[Tensor] = ()) -> Tensor:
-    """One tensor for several; of those that are `lost` nothing is known, and what is known of the others may hold."""
+def _is_made_of(machine: Machine, lost: Unknown, tensors: Sequence[Tensor]) -> bool:
+    """Whether what is lost is what a callable that is not known made of the one tensor that the other way keeps."""
+    if len(lost.events) != 1 or len(tensors) != 1:
+        return False
+    event = machine.trace.events[lost.events[0]]
+    return event.result is lost and len(event.operands) == 1 and event.operands[0].value is tensors[0]
+
+
+def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where, kept: Tensor | None = None) -> Tensor:
+    """One tensor for several; it has the shape of the one that is kept, where one is."""
     shapes = [machine.sizes.shape(t.shape) for t in tensors]
-    shape = shapes[0]
-    for other in shapes[1:]:
+    shape = shapes[0] if kept is None else machine.sizes.shape(kept.shape)
+    for other in shapes[1:] if kept is None else ():
         shape = _join_shapes(machine, shape, other)
-    met = machine.phi(node, [*tensors, *lost], shape)
-    if (lost and shape.axes) or (shape.rank is not None and any(s.rank is None for s in shapes)):
+    met = machine.phi(node, tensors, shape)
+    if kept is not None or (shape.rank is not None and any(s.rank is None for s in shapes)):
         machine.tentative.add(met.event)
         machine.one_sided.add(met.event)
     return met

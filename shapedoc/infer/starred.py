@@ -29,7 +29,7 @@ _MEMBERS = frozenset(("torch.nn.Module", "torch.nn.Parameter", "torch.nn.init", 
 
 def with_star(known: Value | None, found: Value) -> Value:
     """What the star imports of a file name, one more added."""
-    return Seq((*known.items, found) if isinstance(known, Seq) else (found,), "stars")
+    return Seq((*known.items, found) if isinstance(known, Seq) else (found,), "tuple")
 
 
 def brought(m: Machine, name: str) -> Value | None:

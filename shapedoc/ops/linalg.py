@@ -113,6 +113,8 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
     Conflict: a rank is not 3; b differs; m differs.
     Source: PyTorch documentation, torch.bmm.
     """
+    if at.shape(mat2).run is not None:
+        at.need_rank(mat2, 3)  # is learnt whatever the other has
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
     batch = same_batch(at, input, mat2, 0, (b, b2))
