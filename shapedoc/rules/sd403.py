@@ -8,6 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Trace
+from shapedoc.core.value import NoneValue
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import is_right, wrong_use
@@ -18,6 +19,7 @@ from shapedoc.rules.wording import call_labels, finding, label, named, shape_tex
 __all__ = ["RULE"]
 
 _TURNS = frozenset(("transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims"))
+_TAKES_DIM = frozenset(("softmax", "Softmax.forward"))
 _AS_IT_IS = frozenset(("contiguous", "clone", "dropout", "Dropout.forward"))
 
 
@@ -29,6 +31,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _unchanged(trace, span, function, operand, rank)
     for softmax in softmaxes(trace):
         shape = softmax.shape
+        if _is_bare(softmax) and (ways := _of_two_ranks(g, softmax)) is not None:
+            yield _either(trace, g, softmax, *ways)
         if not softmax.implicit or softmax.axis is None or shape is None or shape.rank is None:
             continue
         if _brought_to_the_front(g, softmax):
@@ -54,6 +58,47 @@ def _unchanged(trace: Trace, span: Span, function: str, operand: Operand, rank: 
         why="it asks how many axes there are, and has no way for so many",
         causes=("scores that a softmax gives back",),
         help="normalise the axis of the keys, however many stand before it: `axis=-1, keepdims=True`",
+    )
+
+
+def _is_bare(softmax: Softmax) -> bool:
+    """Whether no axis is given to a softmax of torch, whose scores have a number of axes that is not known."""
+    event = softmax.event
+    given = softmax.layer.config.get("dim") if softmax.layer is not None else event.value("dim")
+    return event.op.startswith("torch.") and isinstance(given, NoneValue | None) and event.short in _TAKES_DIM
+
+
+def _of_two_ranks(g: Graph, softmax: Softmax) -> tuple[Operand, Operand] | None:
+    """The scores of two branches, matrices on one way and with three axes on the other, whose last axis is the same."""
+    met = g.producer(softmax.scores.value)
+    if met is None or met.short != "phi" or len(met.operands) != 2:
+        return None
+    two, three = sorted(met.operands, key=lambda o: len(o.shape.items) if o.shape is not None else 0)
+    flat, deep = shape_at(met, two), shape_at(met, three)
+    if flat is None or deep is None or flat.rank != 2 or deep.rank != 3:
+        return None
+    return (two, three) if flat.axes[-1].same(deep.axes[-1]) else None
+
+
+def _either(trace: Trace, g: Graph, softmax: Softmax, two: Operand, three: Operand) -> Finding:
+    event = softmax.event
+    name = named(trace, softmax.scores)
+    flat, deep = shape_text(event, two.shape), shape_text(event, three.shape)
+    made = g.producer(three.value)
+    return finding(
+        trace,
+        event,
+        softmax.place,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"softmax without `dim` takes the last axis of {name} {flat} and the first of {name} {deep}",
+        tensor=name,
+        actual=deep,
+        labels=(label(made.span, f"one branch gives {deep}") if made is not None else ()) + call_labels(event),
+        why="without `dim`, torch takes axis 0 of a tensor with three axes, and axis 1 of a matrix: what is normalised "
+        "depends on the branch",
+        help="say which axis: `dim=-1` if the keys come last",
     )
 
 
@@ -106,8 +151,9 @@ RULE = Rule(
     severity="error",
     summary="A softmax without `dim` on a tensor with three axes normalises the first one.",
     what="Looks for `F.softmax(x)` and `nn.Softmax()` without `dim` whose input has three axes, or whose weights are "
-    "then summed over another axis than the one that torch picks; and for a function called softmax that gives scores "
-    "with three axes or more back as they are, since it knows one axis and two only.",
+    "then summed over another axis than the one that torch picks; whose input is a matrix in one branch and has three "
+    "axes in another; and for a function called softmax that gives scores with three axes or more back as they are, "
+    "since it knows one axis and two only.",
     why="The axis depends on the number of axes: the last one of a matrix, the first one, usually the batch, of a "
     "tensor with three. Adding a batch or a head axis changes silently what is normalised.",
     instead="Give the axis of the keys as `dim`.",

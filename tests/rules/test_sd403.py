@@ -14,6 +14,13 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a matrix on one way, three axes on the other": """
+def attend(scores, batch, length, hidden=None):
+    scores = scores.view(batch, length)
+    if hidden is not None:
+        scores = scores + torch.zeros(batch, 1, length)
+    return F.softmax(scores)  # <- SD403
+""",
     "three axes": """
 def attend(query, memory):
     scores = torch.bmm(query, memory.transpose(1, 2))
@@ -74,6 +81,20 @@ WRONG |= {
 }
 
 RIGHT = {
+    "a matrix on one way, three axes on the other, and an axis that is given": """
+def attend(scores, batch, length, hidden=None):
+    scores = scores.view(batch, length)
+    if hidden is not None:
+        scores = scores + torch.zeros(batch, 1, length)
+    return F.softmax(scores, dim=-1)
+""",
+    "a matrix on one way, four axes on the other": """
+def attend(scores, batch, length, heads=None):
+    scores = scores.view(batch, length)
+    if heads is not None:
+        scores = scores.view(1, batch, length, 1)
+    return F.softmax(scores)
+""",
     "two axes for one that knows one and two": BY_HAND
     + """
     scores = np.sum(values * query[:, None, :], axis=2)
