@@ -139,6 +139,7 @@ class FileLoader:
             tree = lowered(source.text)
         except SourceError:
             return module
+        module.tree = tree
         self._define(m, module, tree)
         return module
 

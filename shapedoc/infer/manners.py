@@ -21,6 +21,7 @@ __all__ = [
     "is_of_names",
     "leaves_ones_out",
     "names_a_one",
+    "stands_alone",
 ]
 
 # Forms whose contradiction is certain to be the code's.
@@ -109,3 +110,20 @@ def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape
 def is_of_names(dim: DimExpr) -> bool:
     """Whether a stated size is that of named axes which lie in one: ``h*w``."""
     return isinstance(dim, Product) and all(isinstance(d, Named) for d in dim.factors)
+
+
+def stands_alone(m: Machine, value: Tensor) -> bool:
+    """Whether what is stated of a value tells of nothing but itself.
+
+    Nothing else is known of it; or it is a parameter, or such a value, with its axes in another order.
+    """
+    if not 0 <= value.event < len(m.trace.events):
+        return True
+    event = m.trace.events[value.event]
+    if event.op == "stated":
+        return True
+    given = event.operands[0].value if event.short in _REORDERS and event.operands else None
+    return isinstance(given, Tensor) and stands_alone(m, given)
+
+
+_REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))

@@ -16,6 +16,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.asserted import assume
+from shapedoc.infer.elsewhere import Elsewhere
 from shapedoc.infer.lineage import rests_on
 from shapedoc.infer.machine import Frame, Machine
 from shapedoc.infer.manners import (
@@ -26,6 +27,7 @@ from shapedoc.infer.manners import (
     is_of_names,
     leaves_ones_out,
     names_a_one,
+    stands_alone,
 )
 from shapedoc.infer.shorthand import is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
@@ -42,6 +44,7 @@ class Statements:
         # Tensors (their uid) of which a function states the rank that they have, and that function.
         self.confirmed: set[tuple[str, int]] = set()
         self.contracts = ModuleContracts(module)
+        self._elsewhere = Elsewhere()
         machine.on_call = self.called
         machine.on_return = self.returned
         machine.after_assign = self.walked
@@ -55,6 +58,8 @@ class Statements:
         """The parameters of a function that is about to be walked."""
         if not m.sources.comments or not isinstance(function.node, ir.FunctionDef):
             return
+        if self._elsewhere.contradicted(m, function, frame):
+            m.mistrusted.add(m.function)
         for name, shapes in self.contracts.params(function.node).items():
             value = frame.variables.get(name)
             shape = next((s for s in shapes if s.sure), None)
@@ -138,7 +143,7 @@ class Statements:
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
-                self._fill(m, shape, dims, parameter=parameter, alone=parameter or _stands_alone(m, value))
+                self._fill(m, shape, dims, parameter=parameter, alone=parameter or stands_alone(m, value))
                 self.confirmed.add((m.function, value.uid))
             return
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
@@ -366,23 +371,6 @@ def _has_two_meanings(dim: Dim, name: str) -> bool:
 
 def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() in ("b", "n", "bs", "bsz")
-
-
-def _stands_alone(m: Machine, value: Tensor) -> bool:
-    """Whether what is stated of a value tells of nothing but itself.
-
-    Nothing else is known of it; or it is a parameter, or such a value, with its axes in another order.
-    """
-    if not 0 <= value.event < len(m.trace.events):
-        return True
-    event = m.trace.events[value.event]
-    if event.op == "stated":
-        return True
-    given = event.operands[0].value if event.short in _REORDERS and event.operands else None
-    return isinstance(given, Tensor) and _stands_alone(m, given)
-
-
-_REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))
 
 
 def _open(dim: Dim) -> bool:

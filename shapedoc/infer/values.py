@@ -206,6 +206,7 @@ class LocalModule(Opaque):
 
     path: str
     names: dict[str, Value] = field(default_factory=dict)
+    tree: ir.Module | None = None
 
 
 class Symbolic(Opaque):

@@ -22,12 +22,21 @@ class Broken(Exception):
     """Raised by `OpContext.fail`: the call cannot work, and nothing is known of what it would have given."""
 
 
-def seen_twice(shape: Shape) -> bool:
-    """Whether the axis before one that was put in may be the last one too: (n, 1) seen as (a, 1, ..., b)."""
-    if shape.run is None or not shape.suffix or not shape.prefix:
+def seen_twice(shape: Shape, rank: int) -> bool:
+    """Whether a shape seen from both ends may have no more than `rank` axes: (n, 1) seen as (a, 1, ..., b)."""
+    first, last = shape.prefix, shape.suffix
+    if shape.run is None or not max(len(first), len(last)) <= rank < len(first) + len(last):
         return False
-    new = shape.prefix[-1]
-    return new.visible and new.dim == ONE
+    return all(_may_be_one(a, b) for a, b in zip(first[rank - len(last) :], last, strict=False))
+
+
+def _may_be_one(a: Axis, b: Axis) -> bool:
+    """Whether the axis `a` may be `b`, seen from the other end: it was put in, or nothing names a size of theirs."""
+    if a.visible and a.dim == ONE:
+        return True
+    if a.dim.const is not None and b.dim.const is not None:
+        return a.dim == b.dim
+    return not (a.dim.named and b.dim.named)
 
 
 class OpContext:
@@ -119,7 +128,7 @@ class OpContext:
             return shape.axes
         known = len(shape.items) - 1
         possible = [r for r in ranks if r >= known]
-        if not possible and known - 1 in ranks and seen_twice(shape):
+        if not possible and any(seen_twice(shape, rank) for rank in ranks):
             self.lost("rank unknown")
         if not possible:
             wanted = " or ".join(str(r) for r in ranks)

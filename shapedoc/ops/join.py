@@ -119,7 +119,7 @@ def _need_rank(at: OpContext, tensors: Sequence[Tensor], like: Tensor, rank: int
         shape = at.shape(tensor)
         known = len(shape.items) - (shape.run is not None)
         if known > rank or (shape.run is None and known < rank):
-            if known == rank + 1 and seen_twice(shape):
+            if seen_twice(shape, rank):
                 at.lost("rank unknown")
             got = str(known) if shape.run is None else f"{known} or more"
             at.fail("mismatched-join", [tensor, like], why="rank", wanted=str(rank), got=got)

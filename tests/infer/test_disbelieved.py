@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
 from tests.rules.expectations import found
 
 HEAD = """\
@@ -168,3 +174,47 @@ def test_two_numbers() -> None:
 
 def test_what_is_expected_to_fail_leaves_no_doubt_behind() -> None:
     assert found(HEAD + RAISES) == []
+
+
+SCORER = """\
+import numpy as np
+
+
+class Scorer:
+    def forward(self, query, key, mask):
+        # query, key: (%s)
+        # mask: (batch, length, length)
+        scores = np.matmul(query, key.transpose(0, 1, 3, 2))
+        return np.where(mask == 0, -1e9, scores)
+"""
+
+HEADS = """\
+import numpy as np
+
+from scorer import Scorer
+
+
+class Heads:
+    def __init__(self, heads, d):
+        self.heads, self.d = heads, d
+        self.weight = np.random.randn(heads * d, heads * d)
+        self.scorer = Scorer()
+
+    def forward(self, x, mask):
+        # x: (batch, length, width)
+        # mask: (batch, length, length)
+        batch, length, width = x.shape
+        y = np.matmul(x, self.weight).reshape(batch, length, self.heads, self.d).transpose(0, 2, 1, 3)
+        return self.scorer.forward(y, y, mask)
+"""
+
+
+@pytest.mark.parametrize(("stated", "lines"), [("batch, length, d", []), ("batch, heads, length, d", [9])])
+def test_a_comment_of_another_file_that_the_caller_contradicts_makes_the_callers_own_doubtful(
+    tmp_path: Path, stated: str, lines: list[int]
+) -> None:
+    (tmp_path / "scorer.py").write_text(SCORER % stated)
+    heads = tmp_path / "heads.py"
+    heads.write_text(HEADS)
+    findings = analyse(str(heads), heads.read_text(), Settings(roots=(str(tmp_path),))).findings
+    assert [f.span.line for f in findings if f.code == "SD205"] == lines

@@ -57,6 +57,18 @@ def last(memory):
     pooled = memory.mean(dim=1)
     return pooled[:, -1, :]  # <- SD105
 """,
+    "an axis with a name at either end": """
+class Reader(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed, self.d = nn.Embedding(words, d), d
+
+    def forward(self, words):
+        n = words.size(0)
+        x = self.embed(words)
+        x = x[torch.arange(n)]
+        return words.new_zeros(3).index_select(0, x.argmax(-1).expand(n, 2))  # <- SD105
+""",
     "a step for a module that takes sequences": """
 class Writer(nn.Module):
     def __init__(self, vocab, width, hidden):
@@ -164,6 +176,14 @@ def sizes(x):
     return x.view(n * t, -1)
 
 sizes(torch.randn(2, 5, 8))
+""",
+    "lengths that are sorted, seen from both ends": """
+class Reader(nn.Module):
+    def forward(self, words):
+        words = clipped(words)
+        lengths = (words != 0).long().sum(dim=1)
+        lengths, order = lengths.sort(descending=True)
+        return words.index_select(dim=0, index=order)
 """,
     "one axis from an ellipsis": """
 def last(x):
