@@ -59,16 +59,29 @@ class Contents:
 
 
 class Function:
-    """A function: its name with those of its classes, its parameters, and what its body holds."""
+    """A function: its name with those of its classes, its parameters, and what its body holds.
 
-    def __init__(self, name: str, parameters: tuple[Parameter, ...], look: Callable[[], Contents]) -> None:
+    set_aside: the names that calls in it which are commented out are given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parameters: tuple[Parameter, ...],
+        look: Callable[[], Contents],
+        aside: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
         self.name = name
         self.parameters = parameters
-        self._look = look
+        self._look, self._aside = look, aside
 
     @cached_property
     def contents(self) -> Contents:
         return self._look()
+
+    @cached_property
+    def set_aside(self) -> frozenset[str]:
+        return self._aside()
 
     def ignored(self, wanted: Callable[[str], object]) -> list[Parameter]:
         """The parameters with a name that is wanted, and that the body never reads."""

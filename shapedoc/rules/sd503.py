@@ -118,7 +118,9 @@ def _ignored(trace: Trace, function: Function, parameter: Parameter, events: lis
     softmax = _unmasked(trace, events) if not calls else None
     if softmax is not None:
         text = "normalises scores that nothing masks"
-        yield _found(trace, softmax.event, parameter.span, parameter, text, "mask the scores with it")
+        aside = parameter.name in function.set_aside
+        help_ = "mask the scores with it"
+        yield _found(trace, softmax.event, parameter.span, parameter, text, help_, aside=aside)
 
 
 def _ignored_by_callee(trace: Trace, function: Function, parameter: Parameter) -> Iterator[Finding]:
@@ -191,7 +193,10 @@ def _unmasked(trace: Trace, events: list[Event]) -> Softmax | None:
     return None
 
 
-def _found(trace: Trace, event: Event, span: Span, parameter: Parameter, text: str, help: str) -> Finding:
+def _found(
+    trace: Trace, event: Event, span: Span, parameter: Parameter, text: str, help: str, *, aside: bool = False
+) -> Finding:
+    """`aside`: the line that used the mask is commented out, so that the author knows."""
     name = event.short.removesuffix(".forward")
     return finding(
         trace,
@@ -199,7 +204,7 @@ def _found(trace: Trace, event: Event, span: Span, parameter: Parameter, text: s
         span,
         code=RULE.code,
         name=RULE.name,
-        severity="warning",
+        severity="note" if aside else "warning",
         message=f"`{parameter.name}` is accepted and never used, and `{name}` {text}",
         tensor=parameter.name,
         labels=label(parameter.span, "accepted here") + label(event.span, f"`{name}` {text}"),
@@ -255,7 +260,8 @@ RULE = Rule(
     what="Looks at functions with attention in them for parameters that are masks by name and are never read, for "
     "masks "
     "that are built and never read, and for a padding mask that is given to the attention to two different memories "
-    "while the other mask lies unused, or to `nn.Transformer` for the target and for the memory.",
+    "while the other mask lies unused, or to `nn.Transformer` for the target and for the memory. Where the line that "
+    "used the mask is commented out, the finding is a note: its author knows.",
     why="The caller passes a mask and believes that it works. Nothing raises, and padding or the future is attended "
     "to.",
     instead="Pass the mask on, or take the parameter away.",

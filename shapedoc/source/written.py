@@ -13,6 +13,7 @@ from shapedoc.core.written import Assigned, Contents, Function, Parameter, Writt
 from shapedoc.source import ir
 from shapedoc.source.lowered import lowered
 from shapedoc.source.parse import SourceError, TooDeep
+from shapedoc.source.set_aside import set_aside
 from shapedoc.source.walk import blocks
 
 __all__ = ["written", "written_in"]
@@ -28,7 +29,7 @@ def written(module: ir.Module) -> Written:
     scopes: dict[str, Callable[[], Contents]] = {}
     for statement in _definitions(module.body):
         scopes.setdefault(statement.name, cache(partial(_contents, [statement])))
-    return Written(tuple(_functions(module.body, "")), scopes, cache(partial(_contents, module.body)))
+    return Written(tuple(_functions(module, module.body, "")), scopes, cache(partial(_contents, module.body)))
 
 
 def written_in(text: str) -> Written:
@@ -48,14 +49,16 @@ def _definitions(body: list[ir.Stmt]) -> Iterator[ir.FunctionDef | ir.ClassDef]:
                 yield from _definitions(block)
 
 
-def _functions(body: list[ir.Stmt], prefix: str) -> Iterator[Function]:
+def _functions(module: ir.Module, body: list[ir.Stmt], prefix: str) -> Iterator[Function]:
     for definition in _definitions(body):
         if isinstance(definition, ir.ClassDef):
-            yield from _functions(definition.body, f"{prefix}{definition.name}.")
+            yield from _functions(module, definition.body, f"{prefix}{definition.name}.")
         else:
             given = tuple(_parameter(p) for p in definition.params if p.kind in ("pos", "kw"))
-            yield Function(f"{prefix}{definition.name}", given, partial(_contents, definition.body, definition.params))
-            yield from _functions(definition.body, prefix)
+            look = partial(_contents, definition.body, definition.params)
+            aside = partial(set_aside, module.comments, definition)
+            yield Function(f"{prefix}{definition.name}", given, look, aside)
+            yield from _functions(module, definition.body, prefix)
 
 
 def _parameter(p: ir.Param) -> Parameter:

@@ -63,6 +63,31 @@ class Decoder(nn.Module):
 }
 
 WRONG |= {
+    "the line that masked is commented out": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, mask):  # <- note SD503
+        scores = self.q(x) @ self.k(x).transpose(1, 2)
+        # for now the padding is learnt:
+        # scores = scores.masked_fill(mask.unsqueeze(1) == 0, -1e9)
+        return F.softmax(scores, dim=-1) @ x
+""",
+    "prose about the mask": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, mask):  # <- SD503
+        # mask (B, T)
+        # mask: torch.Tensor (B, T)
+        scores = self.q(x) @ self.k(x).transpose(1, 2)  # (B, T, T)
+        # apply the mask (see above)
+        return F.softmax(scores, dim=-1) @ x
+""",
     "the target's padding for the memory": """
 class Model(nn.Module):
     def __init__(self, V, d):
