@@ -11,7 +11,7 @@ from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
-from shapedoc.rules.flow import Graph, axis_at, graph, result_shape, shape_at
+from shapedoc.rules.flow import Graph, axis_at, events_of, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
@@ -48,7 +48,26 @@ def _is_put_back(trace: Trace, event: Event) -> bool:
         return True
     operands = tensor_operands(event)
     shape = shape_at(event, operands[0]) if operands else None
-    return shape is not None and shape.rank == 2 and _meets_only(g, event)
+    if shape is None or shape.rank is None:
+        return False
+    if literal(event.value("dim")) == 0 and all(e.short == "phi" for e in users) and _is_met(trace, shape.rank):
+        return True
+    return shape.rank == 2 and _meets_only(g, event)
+
+
+def _is_met(trace: Trace, rank: int) -> bool:
+    """Whether the file gives an argument its first axis back where it has one fewer than `rank`: under a condition.
+
+    ``if x.dim() == 1: x = x.unsqueeze(0)``, in the function that takes what another one hands out.
+    """
+    for event in events_of(trace, frozenset(("unsqueeze",))):
+        given, kept = event.operand("input"), result_shape(event)
+        if not event.branch or given is None or literal(event.value("dim")) != 0:
+            continue
+        argument = isinstance(given.value, Tensor) and given.value.event < 0
+        if argument and kept is not None and event.sizes is not None and event.sizes.shape(kept).rank == rank:
+            return True
+    return False
 
 
 def _meets_only(g: Graph, event: Event) -> bool:

@@ -83,8 +83,54 @@ class Characters(nn.Module):
         return self.join(torch.cat([x, words.transpose(1, 2)], dim=1))
 """,
 }
+WRONG |= {
+    "steps that nobody gives their batch back": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d)
+
+    def forward(self, x):
+        length, batch_size, d = x.shape
+        out, _ = self.rnn(x)
+        steps = []
+        for t in range(length):
+            steps.append(torch.squeeze(out[t, :, :], dim=0))  # <- SD206
+        return steps
+
+
+class Attention(nn.Module):
+    def forward(self, steps, query):
+        if len(steps[0].size()) == 1:
+            raise ValueError
+        batch_size, d = steps[0].size()
+        return [torch.bmm(s.view(batch_size, 1, d), query.view(batch_size, d, 1)) for s in steps]
+""",
+}
 
 RIGHT = {
+    "steps whose batch is put back where they are used": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.rnn = nn.GRU(d, d)
+
+    def forward(self, x):
+        length, batch_size, d = x.shape
+        out, _ = self.rnn(x)
+        steps = []
+        for t in range(length):
+            steps.append(torch.squeeze(out[t, :, :], dim=0))
+        return steps
+
+
+class Attention(nn.Module):
+    def forward(self, steps, query):
+        if len(steps[0].size()) == 1:
+            steps[0] = torch.unsqueeze(steps[0], 0)
+        batch_size, d = steps[0].size()
+        return [torch.bmm(s.view(batch_size, 1, d), query.view(batch_size, d, 1)) for s in steps]
+""",
     "an axis that was put in under the same condition": """
 class Attention(nn.Module):
     def __init__(self, d):
