@@ -314,6 +314,8 @@ class Statements:
     def _rests_on_a_caller(self, m: Machine, value: Tensor) -> bool:
         """Whether a rank comes of one that is stated, and not by the function that is walked."""
         own = {uid for function, uid in self.confirmed if function == m.function}
+        if value.event < 0:
+            return value.uid in m.described - own  # handed on as it came
         return rests_on(m.trace, value, m.tentative, m.described - own, own)
 
     def _disagree(

@@ -208,6 +208,31 @@ class Output(nn.Module):
         # mask: (batch, length, 1)
         return self.rnn(x, mask.sum(-1))
 """,
+    "what a caller's docstring says of what is handed on as it came": """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.d_k, self.map = heads, width // heads, nn.Linear(width, width)
+
+    def forward(self, x, mask=None):
+        '''
+        :param x: tensor, shape: (batch_size, q_len, width)
+        :param mask: tensor, shape: (batch_size, heads, q_len, k_len)
+        '''
+        batch_size, q_len, _ = x.size()
+        x = self.map(x).transpose(0, 1).contiguous()
+        return self.weigh(x.view(q_len, batch_size * self.heads, self.d_k).transpose(0, 1), mask)
+
+    def weigh(self, x, mask=None):
+        '''
+        :param x: tensor, shape: (batch_size * heads, q_len, d_k)
+        :param mask: tensor, shape: (batch_size * heads, q_len, k_len)
+        '''
+        scores = torch.bmm(x, x.transpose(-2, -1))
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        return scores.softmax(-1)
+""",
     "what one branch knows of a rank is stated nowhere": """
 def convert(arrays, weights):
     for name, weight in weights.items():
