@@ -220,7 +220,7 @@ class Statements:
                 continue
             known = self._size(m, dim, new=False)
             if known is None:
-                if isinstance(dim, Named) and not dim.broadcasts:
+                if isinstance(dim, Named) and not dim.broadcasts and stated.sure:
                     m.frame.names.setdefault(dim.key, self._named(m, axis.dim, dim))
                 continue
             if known.const == 1 and parameter and (alone := m.sizes.resolve(axis.dim).sym) and alone.flexible:

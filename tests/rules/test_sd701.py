@@ -233,6 +233,59 @@ class Heads(nn.Module):
             scores = scores.masked_fill(mask == 0, -1e9)
         return scores.softmax(-1)
 """,
+    "an arrow above two lines, of what the second makes": """
+class Layer(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.attend = Heads(d_model, heads)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask):
+        out = self.attend(x, x, x, mask)
+        return self.norm(x + out)
+
+
+class Heads(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.d_model = d_model
+        self.d_k = self.d_model // self.num_heads
+        self.q = nn.Linear(self.d_model, self.d_model)
+        self.k = nn.Linear(self.d_model, self.d_model)
+        self.v = nn.Linear(self.d_model, self.d_model)
+        self.out = nn.Linear(self.d_model, self.d_model)
+
+    def forward(self, query, key, value, mask=None):
+        batch_size = query.shape[0]
+        query = self.q(query)
+        value = self.v(value)
+
+        # (batch, seq_len, d_model) -> (batch, seq_len, h, d_k)
+        query = query.view(batch_size, -1, self.num_heads, self.d_k)
+        value = value.view(batch_size, -1, self.num_heads, self.d_k)
+
+        # (batch, seq_len, h, d_k) -> (batch, h, seq_len, d_k)
+        query = torch.transpose(query, 1, 2)
+        value = torch.transpose(value, 1, 2)
+
+        # (batch, h, query_len, d_k) -> (batch, query_len, h, d_k)
+        scaled_attention = self.read(query, key, value, mask)
+        scaled_attention = torch.transpose(scaled_attention, 1, 2).contiguous()
+
+        # (batch, query_len, h, d_k) -> (batch, query_len, d_model)
+        concat_attention = scaled_attention.view(batch_size, -1, self.d_model)
+
+        # (batch, query_len, d_model) -> (batch, query_len, d_model)
+        multihead_attention = self.out(concat_attention)
+        return multihead_attention
+
+    def read(self, query, key, value, mask):
+        scores = torch.matmul(query, torch.transpose(key, -2, -1))
+        scores = scores.masked_fill(mask == 0, -1e10) if mask is not None else scores
+        weights = F.softmax(scores, dim=-1)
+        return torch.matmul(weights, value)
+""",
     "what one branch knows of a rank is stated nowhere": """
 def convert(arrays, weights):
     for name, weight in weights.items():
