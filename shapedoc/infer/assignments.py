@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Axis, Run
@@ -26,7 +27,7 @@ from shapedoc.infer.machine import Arg, Machine, Signal, executor, span_of
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
 from shapedoc.infer.subscripts import key_of, settle_index
-from shapedoc.infer.values import Container, Instance, Symbolic
+from shapedoc.infer.values import Container, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["assign"]
@@ -98,8 +99,8 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
                 if isinstance(value, Int):
                     value = m.name_size(value, target.attr, target.span[0], owner.cls.name)
                 m.set_attribute(owner, target.attr, value)
-            elif isinstance(owner, Symbolic):
-                pass
+            elif _has_fields(owner) and target.attr not in _OF_TENSORS:
+                assign_back(m, target.value, owner.amended(target.attr, value))
             elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
                 assign(m, target.value, value)
         case ir.Sequence():
@@ -110,6 +111,15 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
             assign(m, target.value, value)
         case _:
             pass
+
+
+# What is assigned to a tensor, which a parameter may turn out to be.
+_OF_TENSORS = frozenset(("data", "grad", "requires_grad", "names"))
+
+
+def _has_fields(value: Value) -> TypeGuard[Symbolic]:
+    """Whether a value is a parameter that may be a config or a dict: what is assigned to its fields is known then."""
+    return isinstance(value, Symbolic) and not isinstance(value, Setting) and not value.used_as_tensor
 
 
 def _sizes_of(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> Value:
@@ -211,6 +221,8 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr
                 assign_back(m, target.value, Seq((), owner.kind, join(m, every, target), size))
             else:
                 assign_back(m, target.value, Seq((), owner.kind, Unknown("an element of a list that was changed")))
+        case Symbolic() if _has_fields(owner) and (key := key_of(index)) is not None:
+            assign_back(m, target.value, owner.amended(str(key), value))
         case Container() if isinstance(index, Str) and index.value is not None:
             m.add_modules(owner, [value], index.value)
         case _:

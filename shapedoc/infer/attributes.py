@@ -267,7 +267,7 @@ def _of_symbolic(m: Machine, value: Symbolic, name: str, node: ir.Attribute) -> 
         return _of_tensor(m, value.as_tensor(), name, node)
     if not value.size and find(f"torch.Tensor.{name}") is not None:
         return Bound(value, name)
-    return value.child(name)
+    return value.item(name)
 
 
 def _of_layer(m: Machine, value: Layer, name: str, node: ir.Attribute) -> Value:

@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Bool, DictValue, Float, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine
-from shapedoc.infer.values import Choice, Class, Container, Function, Instance, Partial, Symbolic
+from shapedoc.infer.values import Amended, Choice, Class, Container, Function, Instance, Partial, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
@@ -121,6 +121,8 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
     if tensors and len(tensors) == len(values):
         return _join_tensors(machine, tensors, node)
     symbols = [v for v in values if isinstance(v, Symbolic)]
+    if symbols and len(symbols) == len(values) and (one := _amended(machine, symbols, node)) is not None:
+        return one
     if symbols and not tensors and all(s.hint == "none" and not s.used_as_tensor for s in symbols):
         others = [v for v in values if not isinstance(v, Symbolic)]
         if all(isinstance(v, NoneValue) for v in others) and all(s is symbols[0] for s in symbols):
@@ -235,6 +237,15 @@ def _join_tensors(machine: Machine, tensors: Sequence[Tensor], node: Where, kept
         machine.tentative.add(met.event)
         machine.one_sided.add(met.event)
     return met
+
+
+def _amended(machine: Machine, symbols: Sequence[Symbolic], node: Where) -> Symbolic | None:
+    """One parameter, fields of which some branches have assigned."""
+    root = next((s.base for s in symbols if isinstance(s, Amended)), None)
+    if root is None or any(s is not root and not (isinstance(s, Amended) and s.base is root) for s in symbols):
+        return None
+    keys = {key: None for s in symbols if isinstance(s, Amended) for key in s.changed}
+    return Amended(root, {key: join(machine, [s.item(key) for s in symbols], node) for key in keys})
 
 
 def _join_default(machine: Machine, tensors: Sequence[Tensor], symbols: Sequence[Symbolic], node: Where) -> Tensor:

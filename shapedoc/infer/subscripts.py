@@ -34,7 +34,7 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             value = value.as_tensor()
         else:
             key = key_of(index)
-            return value.child(str(key)) if key is not None else Unknown(f"an element of `{value.name}`")
+            return value.item(str(key)) if key is not None else Unknown(f"an element of `{value.name}`")
     match value:
         case Tensor():
             if _is_old_number(m, value, index, node.value):

@@ -10,6 +10,7 @@ from shapedoc.core.value import Float, Int, Opaque, Seq, Str, Tensor, Value
 from shapedoc.source import ir
 
 __all__ = [
+    "Amended",
     "BoundMethod",
     "Builtin",
     "Choice",
@@ -273,12 +274,50 @@ class Symbolic(Opaque):
             )
         return self.fields[name]
 
+    def item(self, name: str) -> Value:
+        """A field as it is now: what has been assigned to it, or what came."""
+        return self.child(name)
+
+    def amended(self, name: str, value: Value) -> Amended:
+        """The same with one field assigned anew."""
+        return Amended(self, {name: value})
+
     def walk(self) -> list[Symbolic]:
         """This one and everything below it."""
         out = [self]
         for f in self.fields.values():
             out.extend(f.walk())
         return out
+
+
+class Amended(Symbolic):
+    """A parameter some fields of which have been assigned: ``config["d_model"] = d``; it is itself in all else."""
+
+    __slots__ = ("base", "changed")
+
+    def __init__(self, base: Symbolic, changed: dict[str, Value]) -> None:
+        super().__init__(base.name, base.owner, size=base.size, line=base.line, hint=base.hint, source=base.source)
+        self.base = base
+        self.changed = changed
+        self.fields = base.fields
+
+    def as_int(self) -> Int:
+        self._int = self.base.as_int()
+        return self._int
+
+    def as_tensor(self) -> Tensor:
+        self._tensor = self.base.as_tensor()
+        return self._tensor
+
+    def child(self, name: str) -> Symbolic:
+        return self.base.child(name)
+
+    def item(self, name: str) -> Value:
+        value = self.changed.get(name)
+        return value if value is not None else self.base.item(name)
+
+    def amended(self, name: str, value: Value) -> Amended:
+        return Amended(self.base, {**self.changed, name: value})
 
 
 class Setting(Symbolic):
