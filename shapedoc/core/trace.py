@@ -152,7 +152,8 @@ class Stated:
     permuted: a size that it names is there, at another place. event: the index of the event that made the value, -1
     for a parameter. driver: whether the value is what driver code gave to a function; `function` is the one stated in.
     loose: it leaves out axes of size 1 and nothing else, as people do of masks, or gives the same elements in the same
-    order, grouped otherwise.
+    order, grouped otherwise. first: the function that got the value as a parameter and states the other shape, and
+    where; "" where the shape was inferred.
     """
 
     span: Span
@@ -167,6 +168,8 @@ class Stated:
     function: str = ""
     driver: bool = False
     loose: bool = False
+    first: str = ""
+    first_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

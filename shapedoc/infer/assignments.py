@@ -221,8 +221,8 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr
                 assign_back(m, target.value, Seq((), owner.kind, join(m, every, target), size))
             else:
                 assign_back(m, target.value, Seq((), owner.kind, Unknown("an element of a list that was changed")))
-        case Symbolic() if _has_fields(owner) and (key := key_of(index)) is not None:
-            assign_back(m, target.value, owner.amended(str(key), value))
+        case Symbolic() if _has_fields(owner) and isinstance(index, Str) and index.value is not None:
+            assign_back(m, target.value, owner.amended(index.value, value))
         case Container() if isinstance(index, Str) and index.value is not None:
             m.add_modules(owner, [value], index.value)
         case _:

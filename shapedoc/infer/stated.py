@@ -43,6 +43,8 @@ class Statements:
     def __init__(self, module: ir.Module, machine: Machine) -> None:
         # Tensors (their uid) of which a function states the rank that they have, and that function.
         self.confirmed: set[tuple[str, int]] = set()
+        # Where a function states the shape of a parameter of its own (its uid), and that function.
+        self._first: dict[int, tuple[str, Span]] = {}
         self.contracts = ModuleContracts(module)
         self._elsewhere = Elsewhere()
         machine.on_call = self.called
@@ -133,6 +135,7 @@ class Statements:
         dims = fitting(stated, shape)
         if parameter and value.event < 0:
             m.described.add(value.uid)
+            self._first.setdefault(value.uid, (m.function, Span(*stated.span)))
             value.kind = value.kind or stated.kind
         if parameter:
             for dim in (d for d in dims or () if isinstance(d, Named)):
@@ -314,8 +317,6 @@ class Statements:
     def _rests_on_a_caller(self, m: Machine, value: Tensor) -> bool:
         """Whether a rank comes of one that is stated, and not by the function that is walked."""
         own = {uid for function, uid in self.confirmed if function == m.function}
-        if value.event < 0:
-            return value.uid in m.described - own  # handed on as it came
         return rests_on(m.trace, value, m.tentative, m.described - own, own)
 
     def _disagree(
@@ -339,7 +340,9 @@ class Statements:
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted
         )
-        m.trace.stated.append(replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose))
+        said = replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose)
+        first, where = self._first.get(value.uid, ("", None)) if rank else ("", None)
+        m.trace.stated.append(replace(said, first=first, first_span=where) if first != m.function else said)
 
 
 def _returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:

@@ -170,22 +170,28 @@ def _found(trace: Trace, drift: Drift) -> Finding:
     what = "another number of axes" if stated.rank_differs else "other sizes"
     made = _made(trace, stated)
     when = stated.verdict.when
+    says = f", it has {what}: {stated.inferred}"
+    if stated.first:
+        says = f", `{stated.first}`, which hands it on, that it is {stated.inferred}"
     return Finding(
         code=RULE.code,
         name=RULE.name,
         severity=drift.severity,
         path=stated.span.path or trace.path,
         span=stated.span,
-        message=f"{form} says that `{name}` is {stated.text}, it has {what}: {stated.inferred}",
+        message=f"{form} says that `{name}` is {stated.text}{says}",
         function=made.function if made is not None else "",
         tensor=name,
-        actual=stated.inferred,
-        expected=stated.text,
+        actual="" if stated.first else stated.inferred,
+        expected="" if stated.first else stated.text,
         labels=(label(made.span, f"{name} is {stated.inferred}") if made is not None else ())
         + _left(trace, stated)
+        + label(stated.first_span, f"`{stated.first}` says that it is {stated.inferred}")
         + tuple(Label(s.span, f"{s.name or 'the value'} is {s.inferred}") for s in drift.others),
         why="a stated shape is what the next reader builds on; one of the two is wrong",
-        help=f"write {stated.inferred} here, or mend the code",
+        help="mend the one that the callers do not keep to"
+        if stated.first
+        else f"write {stated.inferred} here, or mend the code",
         notes=((f"agrees only if {when}",) if when else ()) + _likewise(drift),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.expectations import expected, found, full_text, lint
+from tests.rules.expectations import Found, expected, found, full_text, lint
 
 HEAD = """\
 import numpy as np
@@ -207,31 +207,6 @@ class Output(nn.Module):
         # x: (batch, length, width)
         # mask: (batch, length, 1)
         return self.rnn(x, mask.sum(-1))
-""",
-    "what a caller's docstring says of what is handed on as it came": """
-class Heads(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads, self.d_k, self.map = heads, width // heads, nn.Linear(width, width)
-
-    def forward(self, x, mask=None):
-        '''
-        :param x: tensor, shape: (batch_size, q_len, width)
-        :param mask: tensor, shape: (batch_size, heads, q_len, k_len)
-        '''
-        batch_size, q_len, _ = x.size()
-        x = self.map(x).transpose(0, 1).contiguous()
-        return self.weigh(x.view(q_len, batch_size * self.heads, self.d_k).transpose(0, 1), mask)
-
-    def weigh(self, x, mask=None):
-        '''
-        :param x: tensor, shape: (batch_size * heads, q_len, d_k)
-        :param mask: tensor, shape: (batch_size * heads, q_len, k_len)
-        '''
-        scores = torch.bmm(x, x.transpose(-2, -1))
-        if mask is not None:
-            scores = scores.masked_fill(mask == 0, -1e9)
-        return scores.softmax(-1)
 """,
     "an arrow above two lines, of what the second makes": """
 class Layer(nn.Module):
@@ -514,6 +489,43 @@ def test_what_is_wrong_is_found(name: str) -> None:
     text = HEAD + WRONG[name]
     assert expected(text)
     assert found(text, "SD701", "SD702") == expected(text)
+
+
+HANDED_ON = """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.d_k, self.map = heads, width // heads, nn.Linear(width, width)
+
+    def forward(self, x, mask=None):
+        '''
+        :param x: tensor, shape: (batch_size, q_len, width)
+        :param mask: tensor, shape: (batch_size, heads, q_len, k_len)
+        '''
+        batch_size, q_len, _ = x.size()
+        x = self.map(x).transpose(0, 1).contiguous()
+        return self.weigh(x.view(q_len, batch_size * self.heads, self.d_k).transpose(0, 1), mask)
+
+    def weigh(self, x, mask=None):
+        '''
+        :param x: tensor, shape: (batch_size * heads, q_len, d_k)
+        :param mask: tensor, shape: (batch_size * heads, q_len, k_len)  # <- SD701
+        '''
+        scores = torch.bmm(x, x.transpose(-2, -1))
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        return scores.softmax(-1)
+"""
+
+
+def test_what_two_functions_state_of_one_parameter_is_told_with_both() -> None:
+    text = HEAD + HANDED_ON
+    (finding,) = lint(text, "SD701")
+    assert [Found(finding.span.line, "SD701")] == expected(text)
+    assert "`Heads.forward`" in finding.message
+    assert [text.splitlines()[label.span.line - 1].strip() for label in finding.labels] == [
+        ":param mask: tensor, shape: (batch_size, heads, q_len, k_len)"
+    ]
 
 
 @pytest.mark.parametrize("name", RIGHT)
