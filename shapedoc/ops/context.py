@@ -32,11 +32,9 @@ def seen_twice(shape: Shape, rank: int) -> bool:
 
 def _may_be_one(a: Axis, b: Axis) -> bool:
     """Whether the axis `a` may be `b`, seen from the other end: it was put in, or nothing names a size of theirs."""
-    if a.visible and a.dim == ONE:
+    if (a.visible and a.dim == ONE) or a.dim == b.dim:
         return True
-    if a.dim.const is not None and b.dim.const is not None:
-        return a.dim == b.dim
-    return not (a.dim.named and b.dim.named)
+    return not all(axis.dim.named or axis.dim.const is not None for axis in (a, b))
 
 
 class OpContext:
