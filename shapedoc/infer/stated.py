@@ -241,6 +241,8 @@ class Statements:
             permuted = said and verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
             if permuted and verdict.kind is not Kind.NEVER:
                 verdict = Sameness(Kind.ONLY_IF, Strength.STRONG, verdict.when)
+            if verdict.wrong and m.loops and m.loops[-1][1] and stated.form not in READ_BY_PROGRAMS:
+                return  # its names stand for the sizes of the first round
             if verdict.wrong:
                 self._disagree(m, value, stated, name, verdict, rank=False, permuted=permuted)
                 return

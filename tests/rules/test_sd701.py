@@ -208,6 +208,26 @@ class Output(nn.Module):
         # mask: (batch, length, 1)
         return self.rnn(x, mask.sum(-1))
 """,
+    "a sequence that every round of a loop makes longer": """
+class Model(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.head = nn.Linear(d, words)
+
+    def forward(self, tokens):
+        x = read(tokens)  # (B, T, C)
+        return self.head(x[:, -1:, :]), 1
+
+    def generate(self, tokens, steps):
+        for _ in range(steps):
+            logits, cache = self(
+                tokens,
+            )  # (B, T, C)
+            last = logits[:, -1, :]  # (B, C)
+            new = torch.multinomial(F.softmax(last, dim=-1), num_samples=1)  # (B, 1)
+            tokens = torch.cat((tokens, new), dim=1)  # (B, T + 1)
+        return tokens
+""",
     "an arrow above two lines, of what the second makes": """
 class Layer(nn.Module):
     def __init__(self, d_model, heads):
