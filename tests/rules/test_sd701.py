@@ -216,13 +216,11 @@ class Model(nn.Module):
 
     def forward(self, tokens):
         x = read(tokens)  # (B, T, C)
-        return self.head(x[:, -1:, :]), 1
+        return self.head(x[:, -1:, :])
 
     def generate(self, tokens, steps):
         for _ in range(steps):
-            logits, cache = self(
-                tokens,
-            )  # (B, T, C)
+            logits = self(tokens)  # (B, T, C)
             last = logits[:, -1, :]  # (B, C)
             new = torch.multinomial(F.softmax(last, dim=-1), num_samples=1)  # (B, 1)
             tokens = torch.cat((tokens, new), dim=1)  # (B, T + 1)
