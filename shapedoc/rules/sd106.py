@@ -9,7 +9,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.flow import graph, shape_at
 from shapedoc.rules.inputs import Feed, feed_of, place_of
 from shapedoc.rules.joins import misjoined
 from shapedoc.rules.layouts import is_mixed_up
@@ -42,6 +42,8 @@ def _fed(trace: Trace) -> Iterator[Finding]:
         if misjoined(trace, event, problem) is not None:
             continue  # SD104 stands on the join
         feed = feed_of(trace, event, problem)
+        if feed is not None and severity == "note" and _in_a_row(feed):
+            continue
         if feed is not None:
             surely = severity == "note" and (_exchanged(feed) or _one_too_many(feed))
             yield _found(feed, problem, "warning" if surely else severity)
@@ -122,6 +124,17 @@ def _one_too_many(feed: Feed) -> bool:
     if feed.back != -1 or not is_made_one(feed.event, feed.axis) or len(feed.shape.suffix) < 2:
         return False
     return is_named(feed.event, feed.wanted) and equal(feed.event, feed.shape.suffix[-2], feed.wanted)
+
+
+def _in_a_row(feed: Feed) -> bool:
+    """Whether modules of one class are called in a row, each with what one before it made, and all numbers fit."""
+    sizes = feed.event.sizes
+    wanted, got = (sizes.resolve(a.dim).value for a in (feed.wanted, feed.axis)) if sizes is not None else (None, None)
+    g = graph(feed.trace)
+    made = g.producer(feed.operand.value)
+    if wanted is None or wanted != got or made is None:
+        return False
+    return any(e.span == feed.event.span for e in g.back(made, lambda e: e.function == feed.event.function))
 
 
 def _exchanged(feed: Feed) -> bool:

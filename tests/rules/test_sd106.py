@@ -172,6 +172,29 @@ class Critic(nn.Module):
 }
 
 RIGHT = {
+    "blocks in a row, each built for what the one before it makes": """
+class Block(nn.Module):
+    def __init__(self, width_in, width_out):
+        super().__init__()
+        self.conv = nn.Conv1d(width_in, width_out, 3, padding=1)
+
+    def forward(self, x):
+        return torch.relu(self.conv(x))
+
+
+class Tower(nn.Module):
+    def __init__(self, width, widths):
+        super().__init__()
+        before = [width] + widths[:-1]
+        self.blocks = nn.ModuleList([Block(a, b) for a, b in zip(before, widths)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+Tower(16, widths=[16, 16])(torch.randn(2, 16, 9))
+""",
     "what comes of several is cut in as many": """
 class Gates(nn.Module):
     def __init__(self, d, gates):
