@@ -39,23 +39,30 @@ class WrittenCall:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """``name = value`` or ``self.name = value``, and where the value stands."""
+    """``name = value`` or ``self.name = value``: where the value stands, and whether the name is found nowhere else."""
 
     name: str
     value: Span
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
     """What a function, a class or a file holds.
 
-    reads: the names that are read. calls: every call, outer before inner. left: names and attributes of ``self`` that
-    are given a value and named nowhere else.
+    reads: the names that are read. calls: every call, outer before inner. assigned: the names and attributes of
+    ``self`` that are given a value. rounds: the names that a ``for`` gives to what it goes through.
     """
 
     reads: frozenset[str] = frozenset()
     calls: tuple[WrittenCall, ...] = ()
-    left: tuple[Assigned, ...] = ()
+    assigned: tuple[Assigned, ...] = ()
+    rounds: frozenset[str] = frozenset()
+
+    @property
+    def left(self) -> tuple[Assigned, ...]:
+        """What is given a value and named nowhere else."""
+        return tuple(a for a in self.assigned if a.alone)
 
 
 class Function:

@@ -18,7 +18,7 @@ from shapedoc.rules.scaled_dot import is_scaled_dot_product
 from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
-from shapedoc.rules.written import assigned_on_line, is_left_at_one, place_of_scale
+from shapedoc.rules.written import assigned_name, is_left_at_one, place_of_scale
 
 __all__ = ["RULE"]
 
@@ -105,7 +105,7 @@ def _report(
         name=RULE.name,
         severity=severity,
         message=message,
-        tensor=event.target or assigned_on_line(trace, event) or trace.source(event.span),
+        tensor=event.target or assigned_name(trace, event) or trace.source(event.span),
         expected=expected,
         labels=labels + call_labels(event),
         why=why,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -55,8 +54,7 @@ def _one_of_many(trace: Trace, event: Event) -> bool:
     callee = trace.source(event.span).split("(")[0].strip()
     if "[" in callee:
         return True
-    loops_over = re.compile(rf"\bfor\b[^:\n]*\b{re.escape(callee)}\b[^:\n]*\bin\b")
-    return callee.isidentifier() and loops_over.search(trace.text) is not None
+    return callee.isidentifier() and callee in trace.written.whole().rounds
 
 
 def is_one_step(cell: Cell) -> bool:

@@ -1,19 +1,14 @@
-"""What is read from the text because no event of the trace says it yet: where a number or a name was written.
-
-Everything else that a rule needs is in the trace; what stands here is what the trace still lacks.
-"""
+"""Where what a rule tells of was written: a scale, a division, the number of an axis."""
 
 from __future__ import annotations
 
 import re
 
 from shapedoc.core.span import Span
-from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.rules.claims import scope_text
 from shapedoc.rules.scales import Factor
 
-__all__ = ["assigned_on_line", "call_with_axis", "division_of", "is_left_at_one", "place_of_scale"]
+__all__ = ["assigned_name", "call_with_axis", "division_of", "is_left_at_one", "place_of_scale"]
 
 
 def place_of_scale(trace: Trace, factor: Factor) -> Span:
@@ -22,25 +17,21 @@ def place_of_scale(trace: Trace, factor: Factor) -> Span:
     if operand is None or operand.span is None or operand.span.path:
         return factor.event.span
     text = trace.source(operand.span)
-    if not re.fullmatch(r"(self\.)?\w+", text) or text.isdigit():
-        return operand.span
+    of_class = text.startswith("self.")
     found: Span | None = None
-    pattern = re.compile(rf"^(\s*){re.escape(text)}\s*(?::[^=]+)?=\s*(?!=)(\S.*?)\s*(?:#.*)?$")
-    lines = trace.text.splitlines()
-    for number, line in enumerate(lines, 1):
-        match = pattern.match(line)
-        if match and (text.startswith("self.") or number < operand.span.line):
-            if number > operand.span.line and found is not None:
+    for assigned in trace.written.scope(factor.event.function).assigned:
+        if assigned.name == text and (of_class or assigned.value.line < operand.span.line):
+            if assigned.value.line > operand.span.line and found is not None:
                 break
-            found = Span(number, match.start(2), number, match.end(2))
+            found = assigned.value
     return found or operand.span
 
 
-def assigned_on_line(trace: Trace, event: Event) -> str:
-    """The name that the line of a product gives to what it makes of it."""
-    lines = split_lines(trace.text) if not event.span.path else []
-    found = re.match(r"\s*(\w+)\s*=(?!=)", lines[event.span.line - 1]) if event.span.line <= len(lines) else None
-    return found[1] if found is not None else ""
+def assigned_name(trace: Trace, event: Event) -> str:
+    """The name that the assignment around an operation gives to what is made of its result; "" where there is none."""
+    span = event.span
+    values = trace.written.scope(event.function).assigned if not span.path else ()
+    return next((a.name for a in values if a.value.contains(span)), "")
 
 
 def is_left_at_one(trace: Trace, factor: Factor) -> bool:
@@ -49,8 +40,8 @@ def is_left_at_one(trace: Trace, factor: Factor) -> bool:
     if span is None or span.path or not factor.event.calls or not factor.event.calls[-1].span.line:
         return False
     text = trace.source(span)
-    head = re.compile(rf"\b{re.escape(text)}\s*(:[^=,)]+)?=\s*1(\.0*)?\s*[,)]")
-    return text.isidentifier() and head.search(scope_text(trace, factor.event.function)) is not None
+    functions = trace.written.named(factor.event.function)
+    return any(p.name == text and p.default in (1, 1.0) for function in functions for p in function.parameters)
 
 
 def call_with_axis(trace: Trace, event: Event, problem: Problem, place: Operand | None) -> Call | None:
@@ -68,11 +59,5 @@ def call_with_axis(trace: Trace, event: Event, problem: Problem, place: Operand 
 
 def division_of(trace: Trace, text: str) -> Span | None:
     """The division that a name got its value from."""
-    if not re.fullmatch(r"[\w.]+", text):
-        return None
-    pattern = re.compile(rf"^\s*{re.escape(text)}\s*=\s*(?P<value>[^#=]*[^/]/[^/][^#]*)")
-    for number, line in enumerate(trace.text.splitlines(), 1):
-        match = pattern.match(line)
-        if match is not None:
-            return Span(number, match.start("value"), number, match.start("value") + len(match["value"].rstrip()))
-    return None
+    values = (a.value for a in trace.written.whole().assigned if a.name == text)
+    return next((v for v in values if re.search(r"[^/]/[^/]", trace.source(v))), None)

@@ -73,7 +73,8 @@ class _Look:
     def __init__(self) -> None:
         self.reads: set[str] = set()
         self.calls: list[WrittenCall] = []
-        self.assigned: list[Assigned] = []
+        self.assigned: list[tuple[str, Span]] = []
+        self.rounds: set[str] = set()
         self.named: Counter[str] = Counter()
         # Names that are given a value where they stand (ids of nodes).
         self.given: set[int] = set()
@@ -91,8 +92,10 @@ class _Look:
                 self.named.update(name for name, _ in node.keywords if name is not None)
             case ir.Assign():
                 self._assign(node)
-            case ir.For() | ir.AugAssign() | ir.NamedExpr() | ir.Generator():
+            case ir.AugAssign() | ir.NamedExpr():
                 self._give(node.target)
+            case ir.For() | ir.Generator():
+                self.rounds.update(self._give(node.target))
             case ir.With():
                 for _, target in node.items:
                     if target is not None:
@@ -108,23 +111,25 @@ class _Look:
             place = Span(*node.value.span)
             match target:
                 case ir.Name(id=name):
-                    self.assigned.append(Assigned(name, place))
+                    self.assigned.append((name, place))
                 case ir.Attribute(value=ir.Name(id="self"), attr=attr):
-                    self.assigned.append(Assigned(f"self.{attr}", place))
+                    self.assigned.append((f"self.{attr}", place))
 
-    def _give(self, target: ir.Expr) -> None:
+    def _give(self, target: ir.Expr) -> list[str]:
+        """Remember which names a target gives a value to, and return them."""
         match target:
-            case ir.Name():
+            case ir.Name(id=name):
                 self.given.add(id(target))
+                return [name]
             case ir.Sequence(items=items):
-                for item in items:
-                    self._give(item)
+                return [name for item in items for name in self._give(item)]
             case ir.Starred(value=value):
-                self._give(value)
+                return self._give(value)
+        return []
 
     def contents(self) -> Contents:
-        left = tuple(a for a in self.assigned if self.named[a.name] == 1)
-        return Contents(frozenset(self.reads), tuple(self.calls), left)
+        assigned = tuple(Assigned(name, place, self.named[name] == 1) for name, place in self.assigned)
+        return Contents(frozenset(self.reads), tuple(self.calls), assigned, frozenset(self.rounds))
 
 
 def _contents(body: Iterable[ir.Stmt], params: Iterable[ir.Param] = ()) -> Contents:

@@ -79,6 +79,13 @@ def test_an_attribute_is_left_where_its_class_never_names_it_again(look: Written
     assert look.scope("nowhere") == Contents()
 
 
+def test_everything_that_is_given_a_value_and_what_loops_go_through(look: Written) -> None:
+    (forward,) = look.named("Scorer.forward")
+    assert [a.name for a in forward.contents.assigned] == ["d_k", "width", "other"]
+    assert forward.contents.rounds == {"step"}
+    assert look.whole().rounds == {"step", "y"}
+
+
 def test_calls_with_their_arguments_by_place_and_literals_by_name(look: Written) -> None:
     calls = {
         TEXT.splitlines()[c.function.line - 1][c.function.column : c.function.end_column]: c for c in look.whole().calls
