@@ -146,7 +146,7 @@ class Statements:
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
-                self._fill(m, shape, dims, parameter=parameter, alone=parameter or stands_alone(m, value))
+                self._fill(m, shape, dims, parameter=parameter, alone=stands_alone(m, value))
                 self.confirmed.add((m.function, value.uid))
             return
         if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:

@@ -35,3 +35,23 @@ def test_what_is_said_of_one_part_of_a_join_is_no_evidence_of_the_other() -> Non
 def test_a_part_of_known_rank_is_evidence() -> None:
     known = "self.embed(words).view(words.size(0), -1, words.size(2), self.table.size(1))"
     assert [f.code for f in found(PROGRAM % known, "SD102", "SD201", "SD207")] == ["SD207"]
+
+
+LOOP = """
+import numpy as np
+
+
+def show(picture, draw):
+    # picture: [M, N], M: rows, N: columns
+    draw(picture[:, 0, :])
+
+
+def run(steps, draw):
+    steps = np.array([s.cpu().numpy() for s in steps])
+    for i in range(steps.shape[1]):
+        show(steps[:, i, ...], draw)
+"""
+
+
+def test_what_a_function_states_of_a_part_is_no_evidence_of_the_whole() -> None:
+    assert found(LOOP, "SD105", "SD101", "SD102") == []
