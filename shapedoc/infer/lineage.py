@@ -58,7 +58,7 @@ def among(value: Value, events: set[int]) -> bool:
         case Unknown():
             return any(e in events for e in value.events)
         case Seq():
-            return any(among(v, events) for v in value.items)
+            return any(among(v, events) for v in value.items) or (value.rest is not None and among(value.rest, events))
     return False
 
 

@@ -57,5 +57,6 @@ class Surmises:
                 known = value.uid in self.tensors or value.event in self.events
                 return known or (bool(self.runs) and self.of_shape(sizes, value.shape))
             case Seq():
-                return any(self._of(sizes, item) for item in value.items)
+                rest = value.rest is not None and self._of(sizes, value.rest)
+                return rest or any(self._of(sizes, item) for item in value.items)
         return False
