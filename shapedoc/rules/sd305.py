@@ -27,7 +27,7 @@ _LAYERS = frozenset(("n_layers", "num_layers", "nlayers", "n_layer", "num_layer"
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     yield from _queries(trace, g)
-    yield from (_step_by_step(trace, cell) for cell in stepwise(trace))
+    yield from (_step_by_step(trace, cell, option) for cell, option in stepwise(trace))
     for part in taken(trace, g):
         if part.part == "out" or not part.users:
             continue
@@ -47,7 +47,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _lowest_layer(trace, part, part.users[0])
 
 
-def _step_by_step(trace: Trace, cell: Cell) -> Finding:
+def _step_by_step(trace: Trace, cell: Cell, option: bool) -> Finding:
     event, layer = cell.event, cell.layer
     name = layer.name.removeprefix("self.") or layer.kind.rpartition(".")[2]
     return finding(
@@ -56,7 +56,7 @@ def _step_by_step(trace: Trace, cell: Cell) -> Finding:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity="warning",
+        severity="note" if option else "warning",
         message=f"`{name}` runs in both directions and is given one step at a time: nothing runs backward",
         tensor=name,
         labels=label(layer.span, "built bidirectional") + call_labels(event),
@@ -323,7 +323,8 @@ RULE = Rule(
     summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
     what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
     "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...); and "
-    "a bidirectional module that is given one step at a time, with the state of the step before. One "
+    "a bidirectional module that is given one step at a time, with the state of the step before (a note where that "
+    "is an option which the file leaves off). One "
     "direction that is mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
     why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
     "other. `h_n[-1]` of a bidirectional module is the backward direction alone.",

@@ -14,8 +14,8 @@ from shapedoc.rules.flow import axis_at, shape_at
 __all__ = ["stepwise"]
 
 
-def stepwise(trace: Trace) -> Iterator[Cell]:
-    """Each such call, one for each place."""
+def stepwise(trace: Trace) -> Iterator[tuple[Cell, bool]]:
+    """Each such call, one for each place, and whether it is so only with an option that nobody turns on."""
     every = cells(trace)
     seen = set()
     for cell in every:
@@ -23,7 +23,17 @@ def stepwise(trace: Trace) -> Iterator[Cell]:
             continue
         if _one_step(cell) and _carries(cell, every):
             seen.add(cell.event.span)
-            yield cell
+            yield cell, _is_an_option(trace, cell, every)
+
+
+def _is_an_option(trace: Trace, cell: Cell, every: tuple[Cell, ...]) -> bool:
+    """Whether the module of this call runs in one direction as it is built by default and by the file's driver code."""
+    here = [c for c in every if c.event.span == cell.event.span]
+    driven = [range(start, end) for name, start, end, _ in trace.entries if not name]
+    if any(is_bidirectional(c) and any(c.event.index in events for events in driven) for c in here):
+        return False
+    both = [c.layer.config.get("bidirectional") for c in here]
+    return any(isinstance(value, Bool) and value.value is False for value in both)
 
 
 def _one_step(cell: Cell) -> bool:

@@ -174,6 +174,48 @@ class Encoder(nn.Module):
         x = self.words(word).view(1, 1, -1)
         return self.rnn(x, state)  # <- SD305
 """,
+    "two directions, one step at a time, where an option that nobody turns on is on": """
+class Writer(nn.Module):
+    def __init__(self, V, d, both=False):
+        super().__init__()
+        self.words = nn.Embedding(V, d)
+        if both:
+            self.rnn = nn.GRU(d, d, bidirectional=True, batch_first=True)
+        else:
+            self.rnn = nn.GRU(d, d, bidirectional=False, batch_first=True)
+
+    def forward(self, words, state):
+        out = []
+        for i in range(words.size(1)):
+            y, state = self.step(words[:, i].unsqueeze(1), state)
+            out.append(y)
+        return torch.cat(out, dim=1)
+
+    def step(self, word, state):
+        return self.rnn(self.words(word), state)  # <- note SD305
+""",
+    "two directions, one step at a time, where an option is turned on": """
+class Writer(nn.Module):
+    def __init__(self, V, d, both=False):
+        super().__init__()
+        self.words = nn.Embedding(V, d)
+        if both:
+            self.rnn = nn.GRU(d, d, bidirectional=True, batch_first=True)
+        else:
+            self.rnn = nn.GRU(d, d, bidirectional=False, batch_first=True)
+
+    def forward(self, words, state):
+        out = []
+        for i in range(words.size(1)):
+            y, state = self.step(words[:, i].unsqueeze(1), state)
+            out.append(y)
+        return torch.cat(out, dim=1)
+
+    def step(self, word, state):
+        return self.rnn(self.words(word), state)  # <- SD305
+
+Writer(9, 4, both=True)(torch.zeros(3, 5, dtype=torch.long), torch.zeros(2, 3, 4))
+""",
     "two directions, one step at a time, in a loop": """
 class Encoder(nn.Module):
     def __init__(self, V, d):
