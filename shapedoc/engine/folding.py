@@ -20,6 +20,8 @@ __all__ = ["fold", "folded"]
 
 # What each softmax normalises is a decision of its own; and so is each line that does not parse, each comment of ours.
 _EACH_BY_ITSELF = ("SD401", "SD402", "SD403", "SD9")
+# A function whose comments are out of date is one thing to look at.
+_BY_FUNCTION = frozenset(("SD701",))
 
 
 def fold(report: Report) -> None:
@@ -32,8 +34,9 @@ def fold(report: Report) -> None:
 def folded(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, those of one fault as one.
 
-    Of one fault are those of a rule and a file that name the same cause, or that say the same of one function but for
-    the tensor that they say it of.
+    Of one fault are those of a rule and a file that name the same cause, that say the same of one function but for the
+    tensor that they say it of, or that tell of one tensor on one line: code that another file calls is followed from
+    there too. Statements of one function that are out of date are told at once.
     """
     groups: list[list[Finding]] = []
     group_of: dict[tuple[str, ...], list[Finding]] = {}
@@ -57,6 +60,10 @@ def _keys(finding: Finding) -> Iterator[tuple[str, ...]]:
     for cause in finding.causes:
         yield (*rule, "cause", cause)
     yield (*rule, "message", finding.function, _of_no_tensor(finding))
+    if finding.tensor:
+        yield (*rule, "line", finding.function, finding.tensor, str(finding.span.line))
+    if finding.code in _BY_FUNCTION and finding.function:
+        yield (*rule, "function", finding.function)
 
 
 def _of_no_tensor(finding: Finding) -> str:

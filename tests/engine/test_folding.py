@@ -106,3 +106,20 @@ def test_a_report_counts_what_it_tells() -> None:
     fold(report)
     assert len(report.findings) == 1
     assert report.statistics == Statistics(lines=9, rules={"SD206": 1})
+
+
+def test_one_tensor_on_one_line_is_told_once_whoever_called_the_code() -> None:
+    called = replace(FIRST, span=Span(5, 12, 5, 20), message="`squeeze()` of start (4, 9, 1) drops the batch `4`")
+    (one,) = folded([FIRST, called])
+    assert (one.message, one.notes) == (FIRST.message, FIRST.notes)
+    assert folded([FIRST, replace(called, tensor="end")]) == [FIRST, replace(called, tensor="end")]
+
+
+def test_statements_of_one_function_that_are_out_of_date_are_told_at_once() -> None:
+    stale = replace(FIRST, code="SD701", message="a comment says that `start` is (B, T), it has another number of axes")
+    other = replace(stale, span=AGAIN.span, tensor="end", actual="(B, 2)", message="a comment says that `end` is (B,)")
+    (one,) = folded([stale, other])
+    assert one.message == stale.message
+    assert one.labels[-1] == Label(other.span, "the same here: end is (B, 2)")
+    assert len(folded([stale, replace(other, function="Pointer.loss")])) == 2
+    assert len(folded([replace(stale, function=""), replace(other, function="")])) == 2
