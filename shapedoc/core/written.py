@@ -28,13 +28,16 @@ class Parameter:
 class WrittenCall:
     """A call: what is called, the name or attribute that each argument by place is ("" for another), literals by name.
 
-    function: where what is called stands.
+    function: where what is called stands. keywords: the names of the arguments by name. open: more are given by ``*``
+    or ``**``.
     """
 
     span: Span
     function: Span
     arguments: tuple[str, ...]
     literals: Mapping[str, object]
+    keywords: frozenset[str] = frozenset()
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

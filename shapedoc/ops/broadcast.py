@@ -122,8 +122,19 @@ def broadcast_axes(
             assert axis is not None
             out.append(axis)
         else:
+            if len(a) != len(b):
+                _tell_apart(at, (x, b, y) if len(a) < len(b) else (y, a, x))
             out.append(_meet(at, x, y, (left, right), (len(a) + i, len(b) + i), problem))
     return tuple(out)
+
+
+def _tell_apart(at: OpContext, pair: tuple[Axis, Sequence[Axis], Axis]) -> None:
+    """An axis that the tensor of higher rank has, at another place than where it meets it, is not the one it meets."""
+    low, high, met = pair
+    if low.dim == met.dim or not (low.dim.named and met.dim.named) or low.same(met):
+        return
+    if any(axis is not met and axis.same(low) for axis in high):
+        at.sizes.apart(low.dim, met.dim)
 
 
 def _left_over(high: Sequence[Axis], low: Sequence[Axis]) -> bool:

@@ -44,6 +44,14 @@ def _pair(at: OpContext, input: Tensor, shape: Shape) -> Seq:
     return Seq((at.tensor(shape, input), at.tensor(shape, input, kind="int")), names=("values", "indices"))
 
 
+def _must_have(at: OpContext, input: Tensor, dim: Value) -> None:
+    """The axis has to exist; the last one of a tensor that begins with a known axis may be that very axis."""
+    shape, number = at.shape(input), whole(at, dim)
+    if shape.run is not None and shape.prefix and number is not None and (number.value or 0) < 0:
+        return
+    along(at, input, dim)
+
+
 @op(*named("sort", "torch", "torch.Tensor"))
 def sort(at: OpContext, input: Tensor, dim: Value = LAST, descending: Value = NONE, *,
          stable: Value = NONE) -> Value:  # fmt: skip
@@ -53,7 +61,7 @@ def sort(at: OpContext, input: Tensor, dim: Value = LAST, descending: Value = NO
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.sort.
     """
-    along(at, input, dim)
+    _must_have(at, input, dim)
     return _pair(at, input, at.shape(input))
 
 
@@ -75,7 +83,7 @@ def argsort(at: OpContext, input: Tensor, dim: Value = LAST, *options: Value, **
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.argsort.
     """
-    along(at, input, dim)
+    _must_have(at, input, dim)
     return at.tensor(at.shape(input), input, kind="int")
 
 

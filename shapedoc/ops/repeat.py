@@ -127,7 +127,8 @@ def _repeated(at: OpContext, input: Tensor, counts: tuple[Axis | Run, ...], *, s
         elif shape.run is None:
             out.append(Axis(count.dim, visible=count.dim == ONE))
         elif strict:
-            out.append(at.fresh())
+            # An axis that is there, or none, which is as one of size 1.
+            out.append(times(count.dim, at.fresh()))
         else:
             out.append(shape.items[-k])
     return at.tensor(out, input)

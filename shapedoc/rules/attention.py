@@ -15,7 +15,7 @@ from typing import Literal
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.trace import Event, Operand
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Int, Seq, Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
 from shapedoc.rules.softmaxes import Softmax
@@ -62,7 +62,7 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
             return None
         operands = tensor_operands(event)
         if event.short in PRODUCTS:
-            learned = [o for o in operands if _is_learned(o)]
+            learned = [o for o in operands if _is_parameter(g, o)]
             if not learned:
                 found = _product(event, operands, axis)
                 return (_projected(g, found, axis) or found) if found is not None else None
@@ -95,6 +95,17 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
 
 def _is_learned(operand: Operand) -> bool:
     return isinstance(operand.value, Tensor) and operand.value.learned
+
+
+def _is_parameter(g: Graph, operand: Operand) -> bool:
+    """Whether an operand is a parameter of the model, laid out in another way or copied for every example at most."""
+    for _ in range(20):
+        event = g.producer(operand.value)
+        inner = tensor_operands(event) if event is not None else []
+        if _is_learned(operand) or event is None or event.short not in _PLAIN or not inner:
+            break
+        operand = inner[0]
+    return _is_learned(operand)
 
 
 def _other(g: Graph, operands: list[Operand], one: Operand | None) -> Event | None:
@@ -192,7 +203,7 @@ def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None
         if source is None or source.short == "phi" or source.short not in SHAPING | LINEAR or not inner:
             break
         place = _place(result_shape(source), axis)
-        if source.short in _STRETCHES and place is not None and _is_one(shape_at(source, inner[0]), place):
+        if source.short in _STRETCHES and place is not None and _is_copied(source, inner[0], place):
             return False
         event, operand = source, inner[0]
     return _has(shape_at(event, operand), axis)
@@ -213,6 +224,21 @@ def _is_one(shape: Shape | None, place: int) -> bool:
     if -place <= len(shape.suffix):
         return shape.suffix[place].dim == ONE
     return shape.rank is not None
+
+
+def _is_copied(event: Event, operand: Operand, place: int) -> bool:
+    """Whether all that stands along a place from the right are copies of one: as many as the result is long."""
+    if _is_one(shape_at(event, operand), place):
+        return True
+    counts, shape, sizes = event.value("repeats"), result_shape(event), event.sizes
+    if event.short != "repeat" or not isinstance(counts, Seq) or shape is None or sizes is None:
+        return False
+    if -place > min(len(counts.items), len(shape.suffix)):
+        return False
+    count = counts.items[place]
+    if not isinstance(count, Int) or not count.dim.syms:
+        return False
+    return sizes.resolve(shape.suffix[place].dim) == sizes.resolve(count.dim)
 
 
 def _has(shape: Shape | None, axis: Axis) -> bool | None:

@@ -11,6 +11,7 @@ from shapedoc.rules.blame import faulty_call, handed_in
 from shapedoc.rules.elementwise import Meeting, is_layered, shallowest
 from shapedoc.rules.layered import Layered, layered_queries
 from shapedoc.rules.outer import leftover
+from shapedoc.rules.picked import Picked, picked_entries
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before, quoted
@@ -28,6 +29,27 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _found(trace, meeting, severity)
     for layered in layered_queries(trace):
         yield _of_layers(trace, layered)
+    for picked in {p.event.span: p for p in picked_entries(trace)}.values():
+        yield _of_entry(trace, picked)
+
+
+def _of_entry(trace: Trace, picked: Picked) -> Finding:
+    event, text, beside = picked.event, text_of(trace, picked.entry), text_of(trace, picked.whole)
+    before = ", ".join([":"] * picked.axis)
+    return finding(
+        trace,
+        event,
+        picked.entry.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{text} is one entry of axis {picked.axis}, and its axes line up with other ones of {beside}",
+        tensor=text,
+        labels=label(event.span, f"{text} has an axis fewer than {beside}") + call_labels(event),
+        why="axes meet from the right, whatever they are called: what is taken for row i is applied to column i",
+        notes=("runs only where sizes happen to agree, or one of them is 1",),
+        help=f"keep the axis as a 1: `[{before}, i : i + 1]`, or `[{before}, i, None]`",
+    )
 
 
 def _of_layers(trace: Trace, layered: Layered) -> Finding:
@@ -158,7 +180,8 @@ RULE = Rule(
     summary="A tensor with fewer axes is broadcast along axes that are not its own.",
     what="Looks at elementwise arithmetic between tensors of different rank, lines their axes up from the right as "
     "torch and NumPy do, and compares names, identities and roles: the batch of a state beside the time steps of the "
-    "memory, for instance.",
+    "memory, for instance. A tensor of unknown rank and one entry of a later axis of it, `x - x[:, 0]`, line up for no "
+    "rank.",
     why="`(B, d) + (B, T, d)` adds the state of batch element t to time step t. It raises for most sizes, and runs "
     "when B == T or when one of them is 1, which is what a test with a square batch has.",
     instead="Insert the missing axis: `state.unsqueeze(1)` is `(B, 1, d)`.",

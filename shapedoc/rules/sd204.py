@@ -48,8 +48,20 @@ def _of_unknown_rank(trace: Trace, event: Event) -> Iterator[Finding]:
             continue
         if axis >= 1:
             yield _found(trace, event, reduction, low, high, "error")
-        elif axis == -1 and (_keeps_elsewhere(g, high) or _keeps_beside(trace, reduction, source[0])):
+        elif axis == -1 and (
+            _keeps_elsewhere(g, high) or _keeps_beside(trace, reduction, source[0]) or _is_scaled(g, event)
+        ):
             yield _found(trace, event, reduction, low, high, "warning")
+
+
+def _is_scaled(g: Graph, event: Event) -> bool:
+    """Whether a forward pass scales what it centred by parameters of the model: a norm of features, row by row."""
+    if not event.function.endswith(".forward"):
+        return False
+    return any(
+        e.short == "mul" and any(isinstance(o.value, Tensor) and o.value.learned for o in tensor_operands(e))
+        for e in (event, *g.forward(event, lambda e: e.short in ARITHMETIC))
+    )
 
 
 def _same(g: Graph, one: Operand, other: Operand) -> bool:

@@ -109,8 +109,10 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     shape = shape_at(event, operands[0]) if operands else None
     if shape is None or shape.rank is None:
         return None
-    if not any(a.dim.const == 1 for a in shape.axes) and (shape.rank < 3 or _is_shown(graph(trace), event)):
-        return None  # what is only shown may well lose its batch
+    if not any(a.dim.const == 1 for a in shape.axes):
+        few = shape.rank < 3 and not _is_mapped(event, shape)
+        if few or _is_shown(graph(trace), event):
+            return None  # what is only shown may well lose its batch
     batch = next(
         (shape.axes[i] for i in problem.axes if i < shape.rank and _is_batch(event, shape.axes[i], shape.rank)), None
     )
@@ -124,6 +126,15 @@ def _of_all(trace: Trace, event: Event, problem: Problem) -> Finding | None:
     wanted = f"{places[0]}" if len(places) == 1 else f"{keyword}={tuple(places)}" if places else ""
     which = f"the batch `{size}`" if size != "?" else "the batch"
     return _squeezed(trace, event, text, which, shape_text(event, shape), shape_text(event, kept), wanted)
+
+
+def _is_mapped(event: Event, shape: Shape) -> bool:
+    """Whether a layer of a model made the last axis, of a size that may be 1, in a step or a forward pass of it."""
+    sizes, last = event.sizes, shape.axes[-1] if shape.axes else None
+    made = sizes is not None and last is not None and last.dim.named and sizes.role(last, "feature") is not None
+    return made and any(
+        name.rpartition(".")[2] == "forward" for name in (event.function, *(c.function for c in event.calls))
+    )
 
 
 def _is_shown(g: Graph, event: Event) -> bool:

@@ -14,6 +14,7 @@ from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
 from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, spelled, taken
 from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.halves import halved
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.stepwise import stepwise
 from shapedoc.rules.timing import attentions
@@ -31,6 +32,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for part in taken(trace, g):
         if part.part == "out" or not part.users:
             continue
+        yield from (_halves(trace, part, *places) for places in halved(g, part))
         for event in part.users:
             if event.short in ("view", "reshape") and is_bidirectional(part.cell):
                 yield from _reordered(trace, part, event)
@@ -161,6 +163,31 @@ def _reordered(trace: Trace, part: Taken, event: Event) -> Iterator[Finding]:
         labels=label(part.cell.event.span, f"returns {name}") + call_labels(event),
         why="a layer's two directions lie beside each other; read the other way round, layers and directions mix",
         help=f"view it as `{name}.view({event.sizes.show(count)}, 2, ...)`",
+    )
+
+
+def _halves(trace: Trace, part: Taken, cut: Event, together: Event) -> Finding:
+    """The first and the second half of (layers * directions, ...) side by side, as if directions came first."""
+    name = part.tensor.name or "h_n"
+    text = text_of(trace, tensor_operands(cut)[0])
+    return finding(
+        trace,
+        cut,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"the halves of {text} are its lower and its upper layers, not its two directions",
+        tensor=name,
+        actual=_text(cut, part),
+        labels=label(part.cell.layer.span, "built with several layers")
+        + label(part.cell.event.span, f"returns {name}")
+        + label(together.span, "the halves are put side by side")
+        + call_labels(cut),
+        why="the state of a bidirectional module is (layers * 2, batch, hidden), a layer's two directions beside each "
+        "other: forward and backward alternate, and halves are directions only where there is one layer",
+        help=f"join the directions: `torch.cat(({text}[0::2], {text}[1::2]), dim=-1)`",
+        causes=_halved(part),
     )
 
 
@@ -322,10 +349,10 @@ RULE = Rule(
     severity="warning",
     summary="Only one direction, or only the lowest layer, of an encoder's state is used.",
     what="Looks at every use of the state that a recurrent module returns. Reports a bidirectional state of which only "
-    "one direction is taken, the first of several layers where nothing else is, and a view as (2, layers, ...); and "
-    "a bidirectional module that is given one step at a time, with the state of the step before (a note where that "
-    "is an option which the file leaves off). One "
-    "direction that is mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
+    "one direction is taken, the first of several layers where nothing else is, a view as (2, layers, ...), and the "
+    "two halves of a stacked state put side by side; and a bidirectional module that is given one step at a time, with "
+    "the state of the step before (a note where that is an option which the file leaves off). One direction that is "
+    "mapped and bent into a decoder's first state is Bahdanau's recipe, and right.",
     why="The state is (layers * directions, batch, hidden), the lowest layer first, a layer's directions beside each "
     "other. `h_n[-1]` of a bidirectional module is the backward direction alone.",
     instead="`torch.cat((h_n[-2], h_n[-1]), dim=-1)`; `h_n.view(layers, 2, batch_size, d_h)`.",

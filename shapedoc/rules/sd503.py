@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Tensor, Value
+from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.core.written import Function, Parameter
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
-from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, events_of, graph
+from shapedoc.rules.flow import KEEPS, by_kind, events_of, graph
+from shapedoc.rules.lostmasks import Lost, lost_masks
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
+from shapedoc.rules.unmaskedsteps import UnmaskedStep, unmasked_steps
+from shapedoc.rules.unpassed import MASK, maskless_call, not_passed_on
 from shapedoc.rules.weights import followed
-from shapedoc.rules.wording import finding, label, shape_text, text_of
+from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
 
@@ -32,12 +33,13 @@ _PARAMETERS = names(
     "attn_mask key_padding_mask src_mask tgt_mask memory_mask mask src_key_padding_mask tgt_key_padding_mask "
     "memory_key_padding_mask"
 )
-_MASK = re.compile(r"(^|_)(mask|masks|pad|padding|pad_mask|is_pad)(_|$)")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
     kinds = by_kind(trace)
     yield from _of_the_target(trace)
+    yield from {lost.sink.event.span: _thrown_away(trace, lost) for lost in lost_masks(trace)}.values()
+    yield from {found.step.span: _unmasked_step(trace, found) for found in unmasked_steps(trace)}.values()
     wanted = {e.function for kind in _WANTED if kind in kinds for e in kinds[kind]}
     if not wanted:
         return
@@ -51,12 +53,57 @@ def check(trace: Trace) -> Iterator[Finding]:
         events = walked.get(function.name)
         if not events:
             continue
-        ignored = function.ignored(_MASK.search)
+        ignored = function.ignored(MASK.search)
         if function.name in callers and len(ignored) == 1:
-            yield from _ignored_by_callee(trace, function, ignored[0])
+            unpassed = not_passed_on(trace, function, ignored[0])
+            if unpassed is not None:
+                text = f"normalises scores{unpassed.of} that nothing masks"
+                step, aside = "pass it on, and mask the scores with it", ignored[0].name in function.set_aside
+                yield _found(trace, unpassed.softmax, ignored[0].span, ignored[0], text, step, aside=aside)
         elif len(ignored) == 1:  # several are there for the sake of a common signature
             yield from _ignored(trace, function, ignored[0], events)
         yield from _built(trace, function, events)
+
+
+def _thrown_away(trace: Trace, lost: Lost) -> Finding:
+    """Scores that are masked, and left for the bare ones."""
+    event, mask, scores = lost.sink.event, text_of(trace, lost.sink.mask), text_of(trace, lost.scores)
+    again = lost.instead.short.endswith("softmax") or lost.instead.short == "Softmax.forward"
+    where = "is normalised here as it was" if again else "is filled here as it was"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"what is masked here is left for {scores} as it was"
+        + (": the softmax sees what the mask hides" if again else ": with both masks, the second undoes the first"),
+        tensor=mask,
+        labels=label(lost.instead.span, f"{scores} {where}") + call_labels(event),
+        why="a fill makes new scores and leaves the old ones alone; what goes on from the old ones is not masked",
+        help="go on from what the fill gives",
+    )
+
+
+def _unmasked_step(trace: Trace, found: UnmaskedStep) -> Finding:
+    """A decoder that sees the future of what it has written, which it never did in training."""
+    event, layer = found.step, found.step.value("self")
+    name = layer.name if isinstance(layer, Layer) and layer.name else event.short.removesuffix(".forward")
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`{name}` generates without `{found.argument}`, and is causal elsewhere",
+        tensor=found.argument,
+        labels=label(found.trained.span, "here it hides the future") + call_labels(event),
+        why="the last position may see all that is written, but those before it are made from what follows them, "
+        "other than in training: with several layers, the last one sees them so",
+        help=f"pass the causal mask of the written length as `{found.argument}` here, too",
+    )
 
 
 def _of_the_target(trace: Trace) -> Iterator[Finding]:
@@ -121,38 +168,6 @@ def _ignored(trace: Trace, function: Function, parameter: Parameter, events: lis
         aside = parameter.name in function.set_aside
         help_ = "mask the scores with it"
         yield _found(trace, softmax.event, parameter.span, parameter, text, help_, aside=aside)
-
-
-def _ignored_by_callee(trace: Trace, function: Function, parameter: Parameter) -> Iterator[Finding]:
-    """A mask named after another parameter (``memory_mask``) that the attention it calls never gets."""
-    stem = re.sub(r"_(pad|padding|key_padding|attn|attention)?_?masks?$", "", parameter.name)
-    if stem not in {p.name for p in function.parameters} & function.contents.reads:
-        return
-    g = graph(trace)
-    masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
-    for softmax in softmaxes(trace):
-        if all(c.function != function.name for c in softmax.event.calls):
-            continue
-        made = g.producer(softmax.scores.value)
-        chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
-        if any(e.index in masked or e.short == "masked_fill" for e in chain):
-            continue
-        if any(_reads(g, user, stem) for user, _ in followed(g, softmax) if user.short in PRODUCTS):
-            text = f"normalises scores of `{stem}` that nothing masks"
-            yield _found(
-                trace, softmax.event, parameter.span, parameter, text, "pass it on, and mask the scores with it"
-            )
-            return
-
-
-def _reads(g: Graph, event: Event, name: str) -> bool:
-    """Whether an argument of this name goes into an event, its layout changed at most."""
-    for current in g.back(event, lambda e: e is event or e.short in SHAPING):
-        for operand in tensor_operands(current):
-            value = operand.value
-            if isinstance(value, Tensor) and value.event < 0 and value.source == name:
-                return True
-    return False
 
 
 def _given(event: Event) -> list[Operand]:
@@ -225,7 +240,7 @@ def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Fi
         seen.add(event.span)
         what = "a causal mask" if meaning.kind == "causal" else "a mask"
         bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
-        call = _maskless(trace, function) if bare is None else None
+        call = maskless_call(trace, function) if bare is None else None
         yield finding(
             trace,
             event,
@@ -241,27 +256,17 @@ def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Fi
         )
 
 
-def _maskless(trace: Trace, function: Function) -> Span | None:
-    """The call of an attention of the author's that takes a mask and is given none."""
-    takes = {s.name for s in trace.written.functions if any(_MASK.search(p.name) for p in s.parameters)}
-    for softmax in softmaxes(trace):
-        calls = softmax.event.calls
-        for outer, inner in pairwise(calls):
-            if outer.function == function.name and inner.function in takes and not inner.span.path:
-                return inner.span
-    return None
-
-
 RULE = Rule(
     code="SD503",
     name="mask-never-used",
     severity="warning",
     summary="A mask is accepted or built, and reaches no score.",
     what="Looks at functions with attention in them for parameters that are masks by name and are never read, for "
-    "masks "
-    "that are built and never read, and for a padding mask that is given to the attention to two different memories "
-    "while the other mask lies unused, or to `nn.Transformer` for the target and for the memory. Where the line that "
-    "used the mask is commented out, the finding is a note: its author knows.",
+    "masks that are built and never read, for masked scores that are left for the ones before, and for a padding mask "
+    "that is given to the attention to two different memories while the other mask lies unused, or to "
+    "`nn.Transformer` for the target and for the memory. A decoder of several layers that is causal in one call and "
+    "not in the loop that generates is reported, too. Where the line that used the mask is commented out, the finding "
+    "is a note: its author knows.",
     why="The caller passes a mask and believes that it works. Nothing raises, and padding or the future is attended "
     "to.",
     instead="Pass the mask on, or take the parameter away.",

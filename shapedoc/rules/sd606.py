@@ -9,10 +9,11 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Tensor
+from shapedoc.core.value import Bool, Layer, Tensor
 from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.elementwise import keeps_axis
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.joinedstates import state_across_examples
 from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.recurrent import final_state_of
 from shapedoc.rules.rule import Example, Rule
@@ -33,6 +34,9 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         if any(p.kind == "scrambled-view" for p in event.problems):
             found = _joined_state(trace, event)
+        elif event.short in ("view", "reshape"):
+            unranked = state_across_examples(trace, event)
+            found = _mixed(trace, event, unranked, certain=_goes_both_ways(unranked)) if unranked is not None else None
         elif event.short in _SPREADS or event.short == "mean":
             found = _statistic(trace, event) or _batch_mean(trace, event)
         else:
@@ -52,8 +56,22 @@ def _joined_state(trace: Trace, event: Event) -> Finding | None:
     result = result_shape(event)
     if result is not None and any(a.same(shape.axes[1]) for a in result.axes):
         return None  # the batch is left alone
+    return _mixed(trace, event, source)
+
+
+def _goes_both_ways(source: Event) -> bool:
+    """Whether a module runs in both directions, so that its state has more than one row whatever its layers are."""
+    layer = source.value("self")
+    both = layer.config.get("bidirectional") if isinstance(layer, Layer) else None
+    return isinstance(both, Bool) and both.value is True
+
+
+def _mixed(trace: Trace, event: Event, source: Event, *, certain: bool = True) -> Finding:
+    """A view of a final state that takes its rows from several examples."""
+    operand = tensor_operands(event)[0]
+    shape = shape_at(event, operand)
     text, actual = text_of(trace, operand), shape_text(event, shape)
-    count = event.sizes.show(shape.axes[0].dim)
+    count = event.sizes.show(shape.prefix[0].dim) if event.sizes is not None and shape is not None else "?"
     helped = f"torch.cat((h[-2], h[-1]), dim=-1), or {text}.transpose(0, 1).reshape(...)"
     return finding(
         trace,
@@ -61,15 +79,14 @@ def _joined_state(trace: Trace, event: Event) -> Finding | None:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity="error",
+        severity="error" if certain else "warning",
         message=f"`{event.short}` of the state {text} {actual} as {shape_text(event, result_shape(event))} "
         "joins states of different examples",
         tensor=text,
         actual=actual,
         labels=label(source.span, "the state comes from here") + call_labels(event),
         why=f"the first axis counts layers and directions ({count}), and a view does not move it behind the batch: a "
-        "row "
-        "of the result is made of the states of several examples",
+        "row of the result is made of the states of several examples",
         help=helped,
     )
 

@@ -179,8 +179,14 @@ _INSIDE: dict[type[Any], tuple[str, ...]] = {}
 
 def _call(node: ir.Call) -> WrittenCall:
     literals = {n: v.value for n, v in node.keywords if n is not None and isinstance(v, ir.Const)}
+    given = [n for n, _ in node.keywords]
     return WrittenCall(
-        Span(*node.span), Span(*node.func.span), tuple(map(_name, node.args)), literals if node.keywords else {}
+        Span(*node.span),
+        Span(*node.func.span),
+        tuple(map(_name, node.args)),
+        literals if given else {},
+        frozenset(n for n in given if n is not None),
+        None in given or any(isinstance(a, ir.Starred) for a in node.args),
     )
 
 

@@ -15,6 +15,18 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the width of a head that another size stands in for": """
+class Heads(nn.Module):
+    def __init__(self, query_size, hidden_size=None, n_heads=1):
+        super().__init__()
+        self.width = hidden_size or query_size
+        self.n_heads = n_heads
+        self.per_head = self.width / self.n_heads  # <- SD103
+        self.query = nn.Linear(query_size, self.width)
+
+    def forward(self, x):
+        return self.query(x).view(x.size(0), x.size(1), self.n_heads, self.per_head).transpose(1, 2)
+""",
     "heads that do not divide": """
 class Attend(nn.Module):
     def __init__(self, width, heads):

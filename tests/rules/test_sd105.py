@@ -121,6 +121,12 @@ def gram(x):
 }
 
 RIGHT = {
+    "lengths of who knows how many axes, sorted": """
+def by_length(words, embedded):
+    n = (words != 0).long().sum(dim=1)
+    n, order = n.sort(descending=True)
+    return embedded.index_select(dim=0, index=order).index_select(dim=0, index=order.argsort())
+""",
     "matmul of any rank": """
 def attend(q, k, v):
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v

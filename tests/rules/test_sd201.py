@@ -15,6 +15,28 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the smallest of the largest, of every row at once": """
+class Writer(nn.Module):
+    def __init__(self, vocabulary, width):
+        super().__init__()
+        self.words, self.out = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+
+    def choose(self, tokens, k):
+        B, T = tokens.shape
+        logits = self.out(self.words(tokens))[:, -1, :]
+        largest, _ = torch.topk(logits, k)
+        return logits.masked_fill(logits < largest[:, -1], float("-inf"))  # <- SD201
+""",
+    "the smallest of the largest, whatever the rank": """
+def choose(logits, k):
+    largest, _ = torch.topk(logits, k)
+    logits[logits < largest[:, -1]] = float("-inf")  # <- SD201
+    return logits
+""",
+    "the first entry of every row, whatever the rank": """
+def from_first(x):
+    return x - x[:, 0]  # <- SD201
+""",
     "a state beside time steps, batch first": """
 class Score(nn.Module):
     def __init__(self, d_s, d_h, d_a):
@@ -57,6 +79,22 @@ def gate(memory, g):
 }
 
 RIGHT = {
+    "an entry whose axis is kept": """
+def choose(logits, k):
+    largest, _ = torch.topk(logits, k)
+    logits[logits < largest[:, [-1]]] = float("-inf")
+    return logits - logits[:, :1] - logits[:, 0, None] - logits[:, 0].unsqueeze(1)
+""",
+    "the first row, and the last feature of each": """
+def from_first(x):
+    return (x - x[0]) * (x - x[..., -1:])
+""",
+    "an entry of what is a square of distances": """
+def centred(x):
+    n, d = x.shape
+    gaps = (x[:, None] - x[None]).pow(2).sum(-1)
+    return gaps - gaps.diagonal() - gaps[0]
+""",
     "the axis is inserted": """
 def score(state, memory, w, u):
     B, T, d = memory.shape

@@ -16,6 +16,27 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a layer norm that keeps no axis": """
+class Norm(nn.Module):
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width)), eps
+
+    def forward(self, x):
+        mean = x.mean(-1)  # <- SD204
+        return self.gain * (x - mean) / (x.std(-1) + self.eps) + self.shift
+""",
+    "what a layer made, by its largest": """
+class Head(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.out = nn.Linear(width, classes)
+
+    def forward(self, x):
+        B, T, width = x.shape
+        logits = self.out(x)[:, -1, :]
+        return (logits - logits.max(dim=-1).values).exp()  # <- SD204
+""",
     "weights divided by their sum": """
 def normalise(w):
     B, T = w.shape
@@ -84,6 +105,11 @@ def centred(scores):
 }
 
 RIGHT = {
+    "a vector by its own mean": """
+class Centre(nn.Module):
+    def forward(self, x):
+        return x - x.mean(-1)
+""",
     "the axis is kept": """
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))

@@ -16,6 +16,20 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a gate of as many numbers as frames are made at once": """
+class Gates(nn.Module):
+    def __init__(self, frames):
+        super().__init__()
+        self.cell, self.stop = nn.GRUCell(256, 256), nn.Linear(256, 1 * frames)
+
+    def forward(self, memory, steps):
+        B = memory.size(0)
+        state, stops = memory.new_zeros(B, 256), []
+        for _ in range(steps):
+            state = self.cell(state, state)
+            stops.append(torch.sigmoid(self.stop(state)).squeeze())  # <- SD206
+        return torch.stack(stops).transpose(0, 1)
+""",
     "an example chosen by `and` and `or`, which does not say that it is one": """
 class Score(nn.Module):
     def __init__(self, d):
@@ -130,6 +144,16 @@ class Attention(nn.Module):
             steps[0] = torch.unsqueeze(steps[0], 0)
         batch_size, d = steps[0].size()
         return [torch.bmm(s.view(batch_size, 1, d), query.view(batch_size, d, 1)) for s in steps]
+""",
+    "two sizes that nothing made features of": """
+class Table(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+
+    def forward(self, x):
+        B = x.size(0)
+        return torch.stack([x.new_zeros(B, self.n).squeeze(), x.new_ones(B, self.n).squeeze()]).mean(0)
 """,
     "an axis that was put in under the same condition": """
 class Attention(nn.Module):

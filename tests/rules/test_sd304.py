@@ -15,6 +15,20 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a state of unknown rank, copied for every key": """
+class Attn(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * width, width), nn.Parameter(torch.rand(width))
+
+    def forward(self, hidden, memory):
+        T = memory.size(0)
+        states = hidden.repeat(T, 1, 1).transpose(0, 1)
+        memory = memory.transpose(0, 1)
+        energy = self.attn(torch.cat([states, memory], 2)).transpose(2, 1)  # <- SD304
+        v = self.v.repeat(memory.size(0), 1).unsqueeze(1)
+        return F.softmax(torch.bmm(v, energy).squeeze(1), dim=1)
+""",
     "a sum": """
 class Attention(nn.Module):
     def __init__(self, enc, dec, units):
@@ -136,6 +150,20 @@ def choose(scores):
 }
 
 RIGHT = {
+    "a state of unknown rank, copied for every key, and a tanh": """
+class Attn(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * width, width), nn.Parameter(torch.rand(width))
+
+    def forward(self, hidden, memory):
+        T = memory.size(0)
+        states = hidden.repeat(T, 1, 1).transpose(0, 1)
+        memory = memory.transpose(0, 1)
+        energy = torch.tanh(self.attn(torch.cat([states, memory], 2))).transpose(2, 1)
+        v = self.v.repeat(memory.size(0), 1).unsqueeze(1)
+        return F.softmax(torch.bmm(v, energy).squeeze(1), dim=1)
+""",
     "noise for every score": """
 def choose(scores, temperature):
     noise = torch.rand_like(scores)

@@ -233,7 +233,68 @@ class Encoder(nn.Module):
 """,
 }
 
+WRONG |= {
+    "halves of a stacked state for its directions": """
+class Encoder(nn.Module):
+    def __init__(self, d, h, layers):
+        super().__init__()
+        self.rnn = nn.GRU(d, h, layers, bidirectional=True)
+
+    def forward(self, x):
+        outputs, hidden = self.rnn(x)
+        return outputs, torch.cat(hidden.chunk(2, dim=0), dim=-1)  # <- SD305
+""",
+    "halves added, where both directions are asked for": """
+class Encoder(nn.Module):
+    def __init__(self, d, h, layers, both):
+        super().__init__()
+        self.both = both
+        self.rnn = nn.LSTM(d, h, layers, bidirectional=both, batch_first=True)
+
+    def forward(self, x, order):
+        outputs, (hidden, cell) = self.rnn(x)
+        hidden = hidden.index_select(1, order)
+        if self.both:
+            first, second = torch.chunk(hidden, 2, dim=0)  # <- SD305
+            hidden = first + second
+        return outputs, hidden
+""",
+}
+
 RIGHT = {
+    "halves of the state of one layer": """
+class Encoder(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.rnn = nn.GRU(d, h, bidirectional=True)
+
+    def forward(self, x):
+        outputs, hidden = self.rnn(x)
+        return outputs, torch.cat(hidden.chunk(2, dim=0), dim=-1)
+""",
+    "both layers of one direction side by side": """
+class Encoder(nn.Module):
+    def __init__(self, d, h, both=False):
+        super().__init__()
+        self.both, self.rnn = both, nn.GRU(d, h, 2, bidirectional=both)
+
+    def forward(self, x):
+        outputs, hidden = self.rnn(x)
+        if not self.both:
+            hidden = torch.cat(hidden.chunk(2, dim=0), dim=-1)
+        return outputs, hidden
+""",
+    "features of a state in two": """
+class Encoder(nn.Module):
+    def __init__(self, d, h, layers):
+        super().__init__()
+        self.rnn = nn.GRU(d, h, layers, bidirectional=True)
+
+    def forward(self, x):
+        outputs, hidden = self.rnn(x)
+        gate, value = hidden.chunk(2, dim=-1)
+        return outputs, gate + value
+""",
     "one direction, one step at a time": """
 class Encoder(nn.Module):
     def __init__(self, V, d):

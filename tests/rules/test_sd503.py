@@ -16,6 +16,78 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a mask that a decoder takes and does not hand on": """
+class Attention(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * width, width), nn.Linear(width, 1)
+
+    def forward(self, state, memory, mask=None):
+        states = state.unsqueeze(1).repeat(1, memory.shape[1], 1)
+        scores = self.v(torch.tanh(self.attn(torch.cat((states, memory), dim=2)))).squeeze(2)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e10)
+        return F.softmax(scores, dim=1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.attention, self.embedding = Attention(width), nn.Embedding(words, width)
+        self.rnn = nn.GRU(2 * width, width, batch_first=True)
+
+    def forward(self, token, state, memory, mask):  # <- SD503
+        weights = self.attention(state, memory).unsqueeze(1)
+        x = torch.cat((self.embedding(token.unsqueeze(1)), torch.bmm(weights, memory)), dim=2)
+        return self.rnn(x, state.unsqueeze(0))
+""",
+    "causal in training, and not where it generates": """
+class Translator(nn.Module):
+    def __init__(self, vocabulary, width, heads, layers):
+        super().__init__()
+        self.words, self.out = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(width, heads, batch_first=True), layers)
+
+    def forward(self, memory, target):
+        T = target.size(1)
+        future = torch.triu(torch.full((T, T), float("-inf")), diagonal=1)
+        return self.out(self.decoder(self.words(target), memory, tgt_mask=future))
+
+    def translate(self, memory, first, steps):
+        tokens = torch.full((memory.size(0), 1), first)
+        for _ in range(steps):
+            states = self.decoder(self.words(tokens), memory)  # <- SD503
+            tokens = torch.cat((tokens, self.out(states[:, -1]).argmax(-1, keepdim=True)), dim=1)
+        return tokens
+""",
+    "the second mask begins at the bare scores": """
+class Attention(nn.Module):
+    def hide(self, scores, padding=None, future=None):
+        if padding is not None:
+            hidden = scores.masked_fill(padding[:, None, None, :], float("-inf"))  # <- SD503
+        if future is not None:
+            hidden = scores.masked_fill(future == 0, float("-inf"))
+        return hidden
+
+    def forward(self, q, k, v, padding=None, future=None):
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        return self.hide(scores, padding, future).softmax(dim=-1) @ v
+""",
+    "masked scores that the softmax does not take": """
+def attend(q, k, v, mask):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    masked = scores.masked_fill(mask == 0, -1e9)  # <- SD503
+    return torch.softmax(scores, dim=-1) @ v
+""",
+    "rows of a copy, filled from a length on": """
+def attend(q, k, v, lengths):
+    scores = q @ k.transpose(1, 2) / q.size(-1) ** 0.5
+    shape = scores.shape
+    rows = scores.reshape(-1, shape[-1]).clone()
+    for i, row in enumerate(rows):
+        row[int(lengths[i]) :] = -1e6  # <- SD503
+    return torch.softmax(scores.reshape(shape), dim=-1) @ v
+""",
     "a parameter that is never read": """
 class Attention(nn.Module):
     def __init__(self, d):
@@ -107,6 +179,158 @@ class Model(nn.Module):
 }
 
 RIGHT = {
+    "a mask that a decoder takes and hands on": """
+class Attention(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * width, width), nn.Linear(width, 1)
+
+    def forward(self, state, memory, mask=None):
+        states = state.unsqueeze(1).repeat(1, memory.shape[1], 1)
+        scores = self.v(torch.tanh(self.attn(torch.cat((states, memory), dim=2)))).squeeze(2)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e10)
+        return F.softmax(scores, dim=1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.attention, self.embedding = Attention(width), nn.Embedding(words, width)
+        self.rnn = nn.GRU(2 * width, width, batch_first=True)
+
+    def forward(self, token, state, memory, mask):
+        weights = self.attention(state, memory, mask).unsqueeze(1)
+        x = torch.cat((self.embedding(token.unsqueeze(1)), torch.bmm(weights, memory)), dim=2)
+        return self.rnn(x, state.unsqueeze(0))
+""",
+    "a mask that a decoder takes beside the one that it hands on": """
+class Attention(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn, self.v = nn.Linear(2 * width, width), nn.Linear(width, 1)
+
+    def forward(self, state, memory, mask=None):
+        states = state.unsqueeze(1).repeat(1, memory.shape[1], 1)
+        scores = self.v(torch.tanh(self.attn(torch.cat((states, memory), dim=2)))).squeeze(2)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e10)
+        return F.softmax(scores, dim=1)
+
+
+class Decoder(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.attention, self.embedding = Attention(width), nn.Embedding(words, width)
+        self.rnn = nn.GRU(2 * width, width, batch_first=True)
+
+    def forward(self, token, state, memory, trg_mask, mask):
+        weights = self.attention(state, memory, mask).unsqueeze(1)
+        x = torch.cat((self.embedding(token.unsqueeze(1)), torch.bmm(weights, memory)), dim=2)
+        return self.rnn(x, state.unsqueeze(0))
+""",
+    "causal in training and where it generates": """
+class Translator(nn.Module):
+    def __init__(self, vocabulary, width, heads, layers):
+        super().__init__()
+        self.words, self.out = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(width, heads, batch_first=True), layers)
+
+    def forward(self, memory, target):
+        T = target.size(1)
+        future = torch.triu(torch.full((T, T), float("-inf")), diagonal=1)
+        return self.out(self.decoder(self.words(target), memory, tgt_mask=future))
+
+    def translate(self, memory, first, steps):
+        tokens = torch.full((memory.size(0), 1), first)
+        for _ in range(steps):
+            T = tokens.size(1)
+            future = torch.ones(T, T, dtype=torch.bool).triu(1)
+            states = self.decoder(self.words(tokens), memory, tgt_mask=future)
+            tokens = torch.cat((tokens, self.out(states[:, -1]).argmax(-1, keepdim=True)), dim=1)
+        return tokens
+""",
+    "one layer, whose last position may see all": """
+class Translator(nn.Module):
+    def __init__(self, vocabulary, width, heads, layers):
+        super().__init__()
+        self.words, self.out = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(width, heads, batch_first=True), 1)
+
+    def forward(self, memory, target):
+        T = target.size(1)
+        future = torch.triu(torch.full((T, T), float("-inf")), diagonal=1)
+        return self.out(self.decoder(self.words(target), memory, tgt_mask=future))
+
+    def translate(self, memory, first, steps):
+        tokens = torch.full((memory.size(0), 1), first)
+        for _ in range(steps):
+            states = self.decoder(self.words(tokens), memory)
+            tokens = torch.cat((tokens, self.out(states[:, -1]).argmax(-1, keepdim=True)), dim=1)
+        return tokens
+""",
+    "one layer, by a name of its own": """
+class Translator(nn.Module):
+    def __init__(self, vocabulary, width, heads):
+        super().__init__()
+        depth = 1
+        self.words, self.out = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(width, heads, batch_first=True), depth)
+
+    def forward(self, memory, target):
+        T = target.size(1)
+        future = torch.triu(torch.full((T, T), float("-inf")), diagonal=1)
+        return self.out(self.decoder(self.words(target), memory, tgt_mask=future))
+
+    def translate(self, memory, first, steps):
+        tokens = torch.full((memory.size(0), 1), first)
+        for _ in range(steps):
+            states = self.decoder(self.words(tokens), memory)
+            tokens = torch.cat((tokens, self.out(states[:, -1]).argmax(-1, keepdim=True)), dim=1)
+        return tokens
+""",
+    "one mask or the other": """
+def attend(q, k, v, padding=None, future=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    if padding is not None:
+        hidden = scores.masked_fill(padding[:, None, None, :], float("-inf"))
+    elif future is not None:
+        hidden = scores.masked_fill(future, float("-inf"))
+    else:
+        hidden = scores
+    return hidden.softmax(dim=-1) @ v
+""",
+    "the second mask has the first in it": """
+def attend(q, k, v, future, padding=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    hidden = scores.masked_fill(future, float("-inf"))
+    if padding is not None:
+        hidden = scores.masked_fill(future | padding[:, None, None, :], float("-inf"))
+    return hidden.softmax(dim=-1) @ v
+""",
+    "one after the other": """
+def attend(q, k, v, future, padding=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    hidden = scores.masked_fill(future, float("-inf"))
+    if padding is not None:
+        hidden = hidden.masked_fill(padding[:, None, None, :], float("-inf"))
+    return hidden.softmax(dim=-1) @ v
+""",
+    "masked scores that are given away beside the weights of all": """
+def attend(q, k, v, mask):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    masked = scores.masked_fill(mask == 0, -1e9)
+    return torch.softmax(scores, dim=-1) @ v, masked
+""",
+    "rows of the scores themselves, filled from a length on": """
+def attend(q, k, v, lengths):
+    scores = q @ k.transpose(1, 2) / q.size(-1) ** 0.5
+    shape = scores.shape
+    rows = scores.reshape(-1, shape[-1]).clone()
+    for i, row in enumerate(rows):
+        row[int(lengths[i]) :] = -1e6
+    return torch.softmax(rows.reshape(shape), dim=-1) @ v
+""",
     "one padding for both, of one sequence": """
 class Model(nn.Module):
     def __init__(self, V, d):

@@ -16,6 +16,23 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a mask of unknown rank, copied for heads that are joined behind the batch": """
+class Heads(nn.Module):
+    def __init__(self, width, n_heads):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, width // n_heads
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+
+    def split(self, x):
+        B, T, width = x.size()
+        return x.view(B, T, self.n_heads, self.d_head).transpose(1, 2).reshape(B * self.n_heads, T, self.d_head)
+
+    def forward(self, q, k, mask=None):
+        scores = self.split(self.query(q)) @ self.split(self.key(k)).transpose(1, 2) / self.d_head**0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask.repeat(self.n_heads, 1, 1), float("-inf"))  # <- SD605
+        return scores.softmax(dim=-1)
+""",
     "the state of every beam": """
 def search(cell, state, memory, k):
     B, T, d = memory.shape
@@ -72,6 +89,23 @@ class Grouped(nn.Module):
 }
 
 RIGHT = {
+    "a mask of unknown rank, copied for heads that are joined before the batch": """
+class Heads(nn.Module):
+    def __init__(self, width, n_heads):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, width // n_heads
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+
+    def split(self, x):
+        B, T, width = x.size()
+        return x.view(B, T, self.n_heads, self.d_head).permute(2, 0, 1, 3).reshape(self.n_heads * B, T, self.d_head)
+
+    def forward(self, q, k, mask=None):
+        scores = self.split(self.query(q)) @ self.split(self.key(k)).transpose(1, 2) / self.d_head**0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask.repeat(self.n_heads, 1, 1), float("-inf"))
+        return scores.softmax(dim=-1)
+""",
     "the state of every beam, interleaved": """
 def search(cell, state, memory, k):
     B, T, d = memory.shape

@@ -16,6 +16,29 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "both directions of a state joined with a batch that nobody counts": """
+class Encoder(nn.Module):
+    def __init__(self, words, width, hidden):
+        super().__init__()
+        self.embed, self.join = nn.Embedding(words, width), nn.Linear(2 * hidden, hidden)
+        self.rnn = nn.GRU(width, hidden, bidirectional=True, batch_first=True)
+
+    def forward(self, tokens):
+        outputs, state = self.rnn(self.embed(tokens))
+        return outputs, self.join(state.view(tokens.size(0), -1))  # <- SD606
+""",
+    "the layers of a state kept, its directions joined with the batch": """
+class Encoder(nn.Module):
+    def __init__(self, words, width, hidden, layers):
+        super().__init__()
+        self.hidden, self.layers = hidden, layers
+        self.embed, self.join = nn.Embedding(words, width), nn.Linear(2 * hidden, hidden)
+        self.rnn = nn.LSTM(width, hidden, layers, bidirectional=True, batch_first=True)
+
+    def forward(self, tokens):
+        outputs, (state, _) = self.rnn(self.embed(tokens))
+        return outputs, self.join(state.view(self.layers, tokens.size(0), 2 * self.hidden))  # <- SD606
+""",
     "directions joined by a view": """
 class Encoder(nn.Module):
     def __init__(self, d):
@@ -79,6 +102,30 @@ class Carry(nn.Module):
 """
 
 RIGHT = {
+    "layers and directions told apart before a batch that nobody counts": """
+class Encoder(nn.Module):
+    def __init__(self, words, width, hidden, layers):
+        super().__init__()
+        self.hidden, self.layers = hidden, layers
+        self.embed, self.join = nn.Embedding(words, width), nn.Linear(2 * hidden, hidden)
+        self.rnn = nn.LSTM(width, hidden, layers, bidirectional=True, batch_first=True)
+
+    def forward(self, tokens):
+        outputs, (state, cell) = self.rnn(self.embed(tokens))
+        last = state.view(self.layers, 2, tokens.size(0), self.hidden)[-1]
+        moved = cell.transpose(0, 1).reshape(tokens.size(0), -1)
+        return outputs, self.join(torch.cat((last[0], last[1]), dim=-1)), moved
+""",
+    "one layer, one direction, a batch that nobody counts": """
+class Encoder(nn.Module):
+    def __init__(self, words, width, hidden):
+        super().__init__()
+        self.embed, self.rnn = nn.Embedding(words, width), nn.GRU(width, hidden, batch_first=True)
+
+    def forward(self, tokens):
+        outputs, state = self.rnn(self.embed(tokens))
+        return outputs, state.view(tokens.size(0), -1)
+""",
     "a running mean of batches": """
 class Whiten(nn.Module):
     def __init__(self, d):
