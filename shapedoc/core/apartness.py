@@ -19,6 +19,14 @@ _NONE: _Members = frozenset()
 _groups = count(1)
 
 
+def _part(key: Key) -> Sym | None:
+    """The half of a size that was halved: what that is apart from, it is apart from too."""
+    if isinstance(key, Sym) or len(key.terms) != 1:
+        return None
+    (symbols, times), *_ = key.terms
+    return symbols[0] if len(symbols) == 1 and times > 1 and symbols[0].origin.startswith("exact ") else None
+
+
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
@@ -54,6 +62,9 @@ class Apartness:
             if key is not None and key not in seen:
                 seen.add(key)
                 self._add(key, frozenset(((group, member),)))
+                part = _part(key)
+                if part is not None:
+                    self._add(part, frozenset(((group, member),)))
 
     def share(self, key: Key, other: Key) -> None:
         """What `other` is apart from, `key` is apart from too."""

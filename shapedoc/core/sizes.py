@@ -273,6 +273,9 @@ class Sizes(Ranks):
             if self._shared:
                 self._own()
             self.bindings[floor.of] = floor.size
+            if b.const is not None:
+                for part in floor.size.syms:
+                    self._apart.share(part, floor.of)  # half a width is as little a length as the width is
         return self.resolve(floor.quotient)
 
     def _floor(self, a: Dim, b: Dim, owner: str, line: int) -> Floor:

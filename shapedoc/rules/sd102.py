@@ -14,6 +14,7 @@ from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems, sett
 from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_of, shallowest
 from shapedoc.rules.flow import SHAPING, graph, result_shape
 from shapedoc.rules.matrices import features_from, wanted_after
+from shapedoc.rules.ranges import column
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, shape_with, with_axis
@@ -73,7 +74,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
             yield _met(trace, meeting, severity)
     for event, problem in problems(trace, "elementwise"):
-        severity = severity_of(problem.sameness)
+        severity = "error" if column(trace, event) else severity_of(problem.sameness)
         if severity is None or meetings(trace, event) or rule_of(trace, event, problem) != "SD102":
             continue
         operand = event.operand(problem.operands[0]) if problem.operands else None
@@ -256,6 +257,7 @@ def _default(trace: Trace, m: Meeting) -> _Cure:
         where = f"put {text}'s {quoted(m.event, m.axis)} where it belongs"
         return _Cure(call.span if call else m.low.span, m.low, where)
     right = f"give {text} {quoted(m.event, m.other)} where it has {quoted(m.event, m.axis)}"
+    right = column(trace, m.event) or right
     return _Cure(call.span if call else None, m.low, right)
 
 
@@ -296,7 +298,8 @@ def _other(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
         labels=label(source.span, f"{text} is {actual}") + made_before(trace, event, *pair) + call_labels(event),
         why="sizes that meet are equal, or one of them is a 1",
         notes=only_if(problem),
-        help=f"give {text} the size that is needed"
+        help=column(trace, event)
+        or f"give {text} the size that is needed"
         + (f", {sizes[0] if len(pair) == 2 else sizes[1]}" if len(sizes) == 2 else ""),
     )
 

@@ -8,8 +8,8 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Label
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.flow import shape_at
-from shapedoc.rules.wording import made_by, text_of
+from shapedoc.rules.flow import SHAPING, graph, shape_at
+from shapedoc.rules.wording import made_by, shape_text, text_of
 
 __all__ = [
     "atom",
@@ -70,9 +70,26 @@ def quoted(event: Event, size: Axis | Dim | None) -> str:
 
 
 def made_before(trace: Trace, event: Event, *operands: Operand | None) -> tuple[Label, ...]:
-    """Labels at the places where operands were made, those left out that stand in the event's own text."""
-    found = (lb for o in operands if o is not None for lb in made_by(trace, o.value, event, text_of(trace, o)))
-    return tuple(lb for lb in found if not event.span.contains(lb.span))
+    """Labels at the places where operands were made, or what those were cut from in the event's own text."""
+    found: list[Label] = []
+    for operand in operands:
+        if operand is None:
+            continue
+        labels = made_by(trace, operand.value, event, text_of(trace, operand))
+        found += [lb for lb in labels if not event.span.contains(lb.span)] or _cut_from(trace, event, operand)
+    return tuple(found)
+
+
+def _cut_from(trace: Trace, event: Event, operand: Operand) -> list[Label]:
+    """A label where a tensor was made that the event's own text cuts or lays out: ``x + self.table[:T]``."""
+    g = graph(trace)
+    source = g.producer(operand.value) if isinstance(operand.value, Tensor) else None
+    while source is not None and source.short in SHAPING and event.span.contains(source.span):
+        source = g.main_source(source)
+    made = source.result if source is not None else None
+    if source is None or not isinstance(made, Tensor) or not made.name or event.span.contains(source.span):
+        return []
+    return [Label(source.span, f"{made.name} is {shape_text(event, made.shape)}")]
 
 
 def equal(event: Event, one: Axis | Dim, other: Axis | Dim) -> bool:

@@ -15,6 +15,28 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "positions times frequencies without a column": """
+class Positions(nn.Module):
+    def __init__(self, words, d_word, width, longest=500):
+        super().__init__()
+        table = torch.zeros(longest, width)
+        places = torch.arange(longest)
+        rates = torch.exp(torch.arange(0, width, 2).float() * -(9.21 / width))
+        table[:, 0::2] = torch.sin(places.float() * rates)  # <- SD102
+        self.embed = nn.Embedding(words, d_word)
+        self.register_buffer("table", table)
+""",
+    "positions divided by wavelengths, of a config": """
+class Table(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        places = torch.arange(config.longest).float()
+        pairs = torch.arange(0, config.width, 2).float()
+        angles = places / 1e4 ** (pairs / config.width)  # <- SD102
+        made = torch.zeros(config.longest, config.width)
+        made[:, 0::2] = torch.sin(angles)
+        self.register_buffer("made", made)
+""",
     "two maps of other sizes": """
 class Additive(nn.Module):
     def __init__(self, d_s, d_h, units):
@@ -135,6 +157,19 @@ Bias(8, 12)(torch.randn(2, 5, 8))
 }
 
 RIGHT = {
+    "positions times frequencies with a column, and ranges that are as long": """
+class Positions(nn.Module):
+    def __init__(self, longest, width):
+        super().__init__()
+        places = torch.arange(longest).unsqueeze(1)
+        rates = torch.exp(torch.arange(0, width, 2).float() * -(9.21 / width))
+        self.register_buffer("table", torch.sin(places * rates))
+        self.register_buffer("squares", torch.arange(width // 2) * torch.arange(0, width, 2))
+
+
+def ramp(n, m, gains):
+    return torch.arange(n) * gains[:m]
+""",
     "a table of positions as long as the sequence": """
 class Patches(nn.Module):
     def __init__(self, width, count):
