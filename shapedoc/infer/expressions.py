@@ -23,6 +23,7 @@ from shapedoc.infer import attributes
 from shapedoc.infer.builtins import BUILTINS
 from shapedoc.infer.join import join, settled, snapshot
 from shapedoc.infer.machine import Machine, evaluator
+from shapedoc.infer.seen import as_seen
 from shapedoc.infer.starred import brought
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import condition, truth
@@ -75,7 +76,10 @@ def name(m: Machine, node: ir.Name) -> Value:
 
 @evaluator(ir.Attribute)
 def attribute(m: Machine, node: ir.Attribute) -> Value:
-    return attributes.get(m, m.eval(node.value), node.attr, node)
+    value = m.eval(node.value)
+    if isinstance(value, Unknown):
+        value = as_seen(m, value, node)
+    return attributes.get(m, value, node.attr, node)
 
 
 @evaluator(ir.Subscript)

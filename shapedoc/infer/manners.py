@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from shapedoc.core.shape import Shape
 from shapedoc.core.value import Bool, Tensor
 from shapedoc.infer.machine import Machine
+from shapedoc.ops.context import seen_twice
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Product, Rest, StatedShape
 
@@ -19,8 +20,10 @@ __all__ = [
     "is_of_a_step",
     "is_of_another",
     "is_of_names",
+    "is_too_short",
     "leaves_ones_out",
     "names_a_one",
+    "returned_as",
     "stands_alone",
 ]
 
@@ -44,6 +47,14 @@ def fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
             missing = shape.rank - len(dims) + 1
             return (*dims[: rest[0]], *(Rest(),) * missing, *dims[rest[0] + 1 :])
     return None
+
+
+def is_too_short(stated: StatedShape, shape: Shape) -> bool:
+    """Whether a shape has more axes than are stated, however many it has besides those that are known."""
+    if stated.rank is None or seen_twice(shape, len(stated.dims)) or stated.index is not None:
+        return False
+    said = (stated.dims, *stated.alternatives)
+    return not any(isinstance(d, Rest) for dims in said for d in dims) and all(len(d) < len(shape.axes) for d in said)
 
 
 def is_of_another(m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
@@ -127,3 +138,15 @@ def stands_alone(m: Machine, value: Tensor) -> bool:
 
 
 _REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))
+
+
+def returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:
+    """The place of a documented result in what is returned last: where its name stands, else its place in the list."""
+    last = body[-1] if body else None
+    value = last.value if isinstance(last, ir.Return) else None
+    for place, item in enumerate(value.items if isinstance(value, ir.Sequence) else ()):
+        while isinstance(item, ir.Call | ir.Attribute):
+            item = item.func if isinstance(item, ir.Call) else item.value
+        if isinstance(item, ir.Name) and item.id == name:
+            return place
+    return index

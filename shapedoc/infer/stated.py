@@ -25,8 +25,10 @@ from shapedoc.infer.manners import (
     is_of_a_step,
     is_of_another,
     is_of_names,
+    is_too_short,
     leaves_ones_out,
     names_a_one,
+    returned_as,
     stands_alone,
 )
 from shapedoc.infer.shorthand import is_shorthand
@@ -45,6 +47,8 @@ class Statements:
         self.confirmed: set[tuple[str, int]] = set()
         # Where a function states the shape of a parameter of its own (its uid), and that function.
         self._first: dict[int, tuple[str, Span]] = {}
+        # Whether the statement at hand only gives a tensor another name: it has one shape, before and after.
+        self.renamed = False
         self.contracts = ModuleContracts(module)
         self._elsewhere = Elsewhere()
         machine.on_call = self.called
@@ -78,7 +82,7 @@ class Statements:
         for bound in self.contracts.returns(function.node):
             index = bound.index if bound.index is not None else bound.shape.index
             if index is not None and bound.shape.name:
-                index = _returned_as(function.node.body, bound.shape.name, index)
+                index = returned_as(function.node.body, bound.shape.name, index)
             part = _component(value, index)
             if isinstance(part, Tensor) and bound.shape.sure:
                 self._meet(m, part, bound.shape, bound.name or "the returned value")
@@ -101,6 +105,7 @@ class Statements:
         value = self._value(m, statement, bound.name)
         if value is None:
             return
+        self.renamed = isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Name)
         index = bound.index if bound.index is not None else bound.shape.index
         part = _component(value, index)
         if isinstance(part, Tensor):
@@ -142,6 +147,8 @@ class Statements:
                 names = m.frame.names
                 m.equated.setdefault((id(names), dim.key), (names, dim.key, set()))[2].add(name)
         if shape.run is not None:
+            if dims is None and not parameter and value.event >= 0 and is_too_short(stated, shape):
+                self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True)
             if dims is not None and names_a_one(shape, dims):
                 return  # an axis is left out, and which of them is not known
             if dims is not None and (stated.sure or parameter):
@@ -335,7 +342,10 @@ class Statements:
     ) -> None:
         if stated.sure and stated.form not in READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
-        if not stated.sure or m.path or value.event in m.one_sided | m.surmises.events:
+        if not stated.sure or m.path:
+            return
+        said_before = rank and self.renamed and (m.function, value.uid) in self.confirmed
+        if value.event in m.one_sided | m.surmises.events and not said_before:
             return
         if rank and len(m.frames) > 2 and stated.form not in READ_BY_PROGRAMS and self._rests_on_a_caller(m, value):
             return  # what a comment of the caller's says of its own: which of the two is wrong is not known
@@ -345,18 +355,6 @@ class Statements:
         said = replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose)
         first, where = self._first.get(value.uid, ("", None)) if rank else ("", None)
         m.trace.stated.append(replace(said, first=first, first_span=where) if first != m.function else said)
-
-
-def _returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:
-    """The place of a documented result in what is returned last: where its name stands, else its place in the list."""
-    last = body[-1] if body else None
-    value = last.value if isinstance(last, ir.Return) else None
-    for place, item in enumerate(value.items if isinstance(value, ir.Sequence) else ()):
-        while isinstance(item, ir.Call | ir.Attribute):
-            item = item.func if isinstance(item, ir.Call) else item.value
-        if isinstance(item, ir.Name) and item.id == name:
-            return place
-    return index
 
 
 def _checked(call: ir.Expr) -> ir.Expr | None:

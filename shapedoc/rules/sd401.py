@@ -60,13 +60,20 @@ def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
     axis, shape = softmax.axis, softmax.shape
     if axis is None or shape is None or not any(is_axis(k, axis) for k in use.kept):
         return None
-    others = [a for a in shape.axes if not is_axis(axis, a) and a.dim != ONE]
+    single = use.how == "product" and not any(_was_one(use, v) for v in use.values_summed)
+    others = [a for a in shape.axes if not is_axis(axis, a) and (a.dim != ONE or single)]
     summed = next((a for a in others if any(is_axis(s, a) for s in use.summed)), None)
     if summed is None:
         return None
     if use.how == "product" and _only(use.values_summed, axis, summed):
         return None
     return summed
+
+
+def _was_one(use: Use, axis: Axis) -> bool:
+    """Whether an axis of the values had the size 1 before it met the weights."""
+    before = use.values.shape.axes if use.values.shape is not None else ()
+    return axis.visible or any(a.dim == ONE and not a.ids.isdisjoint(axis.ids) for a in before)
 
 
 def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:

@@ -15,6 +15,16 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a convolution's channels before a map, without a transpose": """
+class Locations(nn.Module):
+    def __init__(self, n_filters, width):
+        super().__init__()
+        self.conv = nn.Conv1d(2, n_filters, 31, padding=15)
+        self.dense = nn.Linear(n_filters, width)
+
+    def forward(self, weights):
+        return self.dense(self.conv(weights))  # <- SD106
+""",
     "three in one, the wrong way round": """
 class Self(nn.Module):
     def __init__(self, d):
@@ -194,6 +204,26 @@ class Tower(nn.Module):
         return x
 
 Tower(16, widths=[16, 16])(torch.randn(2, 16, 9))
+""",
+    "a convolution's channels behind the places": """
+class Locations(nn.Module):
+    def __init__(self, n_filters, width):
+        super().__init__()
+        self.conv = nn.Conv1d(2, n_filters, 31, padding=15)
+        self.dense = nn.Linear(n_filters, width)
+
+    def forward(self, weights):
+        return self.dense(self.conv(weights).transpose(1, 2))
+""",
+    "as many tokens as features, by the author's own sizes": """
+class Mixer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.across = nn.Linear(width, width)
+        self.along = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.along(self.across(x).transpose(1, 2))
 """,
     "what comes of several is cut in as many": """
 class Gates(nn.Module):

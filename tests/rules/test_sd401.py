@@ -18,6 +18,12 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "weights on the wrong side of the product": """
+def attend(scores, memory):
+    B, T = scores.shape
+    weights = torch.softmax(scores.unsqueeze(1), dim=-1)  # <- SD401
+    return torch.bmm(memory, weights)
+""",
     "self-attention in a class without driver": """
 class SelfAttention(nn.Module):
     def __init__(self, width, heads):
@@ -205,6 +211,11 @@ def attend(x):
 }
 
 RIGHT = {
+    "an outer product of weights and values on purpose": """
+def attend(scores, memory):
+    weights = torch.softmax(scores, dim=-1).unsqueeze(1)
+    return torch.bmm(memory.mean(-1).unsqueeze(2), weights)
+""",
     "one map of scores for both directions, of which one is chosen": """
 def coattend(a, b):
     scores = torch.bmm(a, b.transpose(1, 2))

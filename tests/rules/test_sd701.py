@@ -15,6 +15,25 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a comment with fewer axes than are seen": """
+def spread(x, y):
+    wide = x.unsqueeze(-1).unsqueeze(-1)  # (B,)  # <- SD701
+    return wide * y
+""",
+    "two comments on one tensor": """
+class Score(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.query = nn.Linear(width, width)
+        self.v = nn.Linear(width, 1)
+
+    def forward(self, query, memory):
+        if query.dim() == 2:
+            query = query.unsqueeze(1)
+        scores = self.v(torch.tanh(self.query(query) + memory))  # (batch, steps, 1)
+        scores = scores  # (batch, steps)  # <- SD701
+        return scores
+""",
     "a comment, and another of what is made of the same": """
 def pool(x, w):
     B, T, D = x.shape
@@ -175,6 +194,12 @@ def weights(scores, values):
 }
 
 RIGHT = {
+    "a comment with as many axes as are seen, or more": """
+def spread(x, y):
+    wide = x.unsqueeze(-1).unsqueeze(-1)  # (B, 1, 1)
+    wider = wide.unsqueeze(-1)  # (B, T, 1, 1, 1)
+    return wider * y
+""",
     "above a line whose comment has the name of the variable before": """
 def score(v, energy):
     B, d, T = energy.shape
