@@ -13,8 +13,9 @@ from shapedoc.rules.cells import Cell, Source, cells
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import SHAPING, graph
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.shownmemory import Shown, shown_memories
 from shapedoc.rules.timing import Attention, attentions, place_of, query_text
-from shapedoc.rules.wording import call_labels, finding, label
+from shapedoc.rules.wording import call_labels, finding, label, text_of
 
 __all__ = ["RULE"]
 
@@ -22,7 +23,7 @@ __all__ = ["RULE"]
 def check(trace: Trace) -> Iterator[Finding]:
     every = cells(trace)
     calls = {c.event.index: c for c in every}
-    swapped: set[Span] = set()
+    swapped, told = set[Span](), set[Span]()
     for cell in every:
         source = _swapped(cell, calls)
         if source is not None:
@@ -34,7 +35,31 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         asked = calls.get(int(next(iter(made))))
         if asked is not None and asked.event.span not in swapped:
+            told.add(asked.event.span)
             yield _queried(trace, asked, _asks(trace, attention, asked), query_text(trace, attention))
+    shown = {s.event.span: s for s in shown_memories(trace) if s.cell.event.span not in swapped | told}
+    yield from (_shown(trace, s) for s in shown.values())
+
+
+def _shown(trace: Trace, shown: Shown) -> Finding:
+    """The cell state as the output of a step."""
+    text = text_of(trace, shown.operand)
+    return finding(
+        trace,
+        shown.event,
+        shown.operand.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{text}, the cell state of the LSTM, goes on to the output, and its hidden state nowhere",
+        tensor=text,
+        actual="c_t",
+        expected="h_t",
+        labels=label(shown.cell.event.span, "an LSTM returns (h, c), the hidden state first")
+        + call_labels(shown.event),
+        why="the hidden state is what an LSTM shows to others; the cell state is its memory and has no bound",
+        help="go on with the first of the two states",
+    )
 
 
 def _parts(sources: frozenset[Source]) -> set[str]:
@@ -141,8 +166,9 @@ RULE = Rule(
     name="swapped-lstm-state",
     severity="error",
     summary="Hidden and cell state of an LSTM are swapped, or the cell state is used as the query.",
-    what="Follows both states of an LSTM from the call that returns them to the call that takes them, and to the query "
-    "of an attention.",
+    what="Follows both states of an LSTM from the call that returns them to the call that takes them, to the query of "
+    "an attention, and to the output of a step: a cell state that is mapped or joined, where nothing but the next step "
+    "reads the hidden state, is reported.",
     why="Both have the same shape. Swapped, the gates see the unbounded memory and the memory is overwritten by a "
     "bounded output; training goes on, worse.",
     instead="`h, c = cell(x, (h, c))`, and `h` as the query.",

@@ -14,6 +14,21 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the cell state is shown, and the hidden state only fed back": """
+class Decoder(nn.Module):
+    def __init__(self, width, vocabulary):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(width, width), nn.Linear(2 * width, vocabulary)
+
+    def forward(self, inputs, context):
+        B, T, width = inputs.shape
+        h, c, words = inputs.new_zeros(B, width), inputs.new_zeros(B, width), []
+        for t in range(T):
+            h, c = self.cell(inputs[:, t], (h, c))
+            h = nn.functional.dropout(h, 0.1, self.training)
+            words.append(self.out(torch.cat((c, context), dim=-1)))  # <- SD306
+        return torch.stack(words, dim=1)
+""",
     "taken in the wrong order, queried": """
 class Decoder(nn.Module):
     def __init__(self, d, h):
@@ -65,6 +80,36 @@ Decoder(3, 7)(torch.randn(2, 3), torch.randn(2, 5, 7), (zero, zero))
 }
 
 RIGHT = {
+    "the hidden state is shown": """
+class Decoder(nn.Module):
+    def __init__(self, width, vocabulary):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(width, width), nn.Linear(2 * width, vocabulary)
+
+    def forward(self, inputs, context):
+        B, T, width = inputs.shape
+        h, c, words = inputs.new_zeros(B, width), inputs.new_zeros(B, width), []
+        for t in range(T):
+            h, c = self.cell(inputs[:, t], (h, c))
+            h = nn.functional.dropout(h, 0.1, self.training)
+            words.append(self.out(torch.cat((h, context), dim=-1)))
+        return torch.stack(words, dim=1)
+""",
+    "both states are shown": """
+class Decoder(nn.Module):
+    def __init__(self, width, vocabulary):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(width, width), nn.Linear(2 * width, vocabulary)
+
+    def forward(self, inputs, context):
+        B, T, width = inputs.shape
+        h, c, words = inputs.new_zeros(B, width), inputs.new_zeros(B, width), []
+        for t in range(T):
+            h, c = self.cell(inputs[:, t], (h, c))
+            h = nn.functional.dropout(h, 0.1, self.training)
+            words.append(self.out(torch.cat((c + h, context), dim=-1)))
+        return torch.stack(words, dim=1)
+""",
     "hidden first": """
 class Decoder(nn.Module):
     def __init__(self, d, h):
