@@ -221,6 +221,13 @@ class Sizes(Ranks):
             return part not in quotient.syms and self.bind(part, quotient)
         return False
 
+    def is_open(self, sym: Sym) -> bool:
+        """Whether a symbol is an unknown size, or what a division made of one."""
+        if sym.flexible:
+            return True
+        made = (f.of for f in self._floors.values() if f.quotient.sym is sym)
+        return any(of is not None and of.flexible for of in made)
+
     def bind(self, sym: Sym, dim: Dim) -> bool:
         """Learn that a symbol is this size."""
         dim = self.resolve(dim)

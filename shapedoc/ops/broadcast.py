@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
@@ -114,6 +114,7 @@ def broadcast_axes(
     if _left_over(a, b) or _left_over(b, a):
         # (T, B, 1) with (T, B): every axis meets its neighbour, which says nothing of their sizes.
         return (*(at.fresh() for _ in range(rank - 1)), min(a, b, key=len)[-1])
+    a, b = _paired(at, a, b), _paired(at, b, a)
     for i in range(-rank, 0):
         x = a[i] if -i <= len(a) else None
         y = b[i] if -i <= len(b) else None
@@ -135,6 +136,22 @@ def _tell_apart(at: OpContext, pair: tuple[Axis, Sequence[Axis], Axis]) -> None:
         return
     if any(axis is not met and axis.same(low) for axis in high):
         at.sizes.apart(low.dim, met.dim)
+
+
+def _paired(at: OpContext, column: Sequence[Axis], row: Sequence[Axis]) -> Sequence[Axis]:
+    """The axes of `column`, its last one learnt to be 1 where `row` is laid out of the same elements.
+
+    ``x - x.view(B, 1, -1)`` compares every element with every other: with (B, n, d) beside (B, 1, n*d) it runs only
+    if the unknown d is 1.
+    """
+    if len(column) < 2 or len(row) < 2 or row[-2].dim.const != 1:
+        return column
+    count, last = column[-2].dim, column[-1].dim
+    sym = last.sym
+    if sym is None or count.value == 1 or not at.sizes.is_open(sym) or row[-1].dim != count * last:
+        return column
+    at.sizes.bind(sym, ONE)
+    return (*column[:-1], column[-1].sized(ONE))
 
 
 def _left_over(high: Sequence[Axis], low: Sequence[Axis]) -> bool:

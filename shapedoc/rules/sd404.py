@@ -22,6 +22,8 @@ __all__ = ["RULE", "is_called_mask", "runs_along_keys"]
 _FILLS = names("masked_fill where masked_scatter")
 _AGAIN = names("softmax Softmax.forward normalize log_softmax")
 _LOW = -1e3
+# What learnt weights and gates come out of.
+_SHARES = names("softmax Softmax.forward sigmoid Sigmoid.forward")
 _REPEATS = names("expand expand_as repeat broadcast_to tile")
 _CHOICES = names("max argmax topk sort argsort multinomial")
 _MASKS = re.compile(r"mask|(?<![a-z])(?:keep|pad|padding|valid)(?![a-z])")
@@ -89,7 +91,12 @@ def _number(value: Value) -> float | None:
 
 
 def is_called_mask(g: Graph, operand: Operand) -> bool:
-    """A factor of truth values, or one that is called a mask; no dropout, no choice of heads."""
+    """A factor of truth values, or one that is called a mask; no dropout, no choice of heads, no weights or gates."""
+    made = g.producer(operand.value)
+    if made is not None and made.short == "mul" and len(tensor_operands(made)) == 2:
+        return all(is_called_mask(g, o) for o in tensor_operands(made))
+    if made is not None and g.origin(made).short in _SHARES:
+        return False
     text = f"{text_of(g.trace, operand)} {operand.value.name if isinstance(operand.value, Tensor) else ''}".lower()
     if "drop" in text or "head" in text or "prob" in text:
         return False

@@ -28,14 +28,18 @@ class Pair:
 def pairs(trace: Trace, g: Graph) -> Iterator[Pair]:
     """Calls of one cell in two rounds of one loop that goes through time.
 
-    Through time: what goes in depends on what came out a round before, or is another step of one sequence.
+    Through time: what goes in depends on what came out a round before, or is another step of one sequence. A loop in
+    which the cell is called by an inner loop too goes through examples.
     """
+    outer = {(c.layer.uid, loop) for c in cells(trace) for loop, _ in c.event.loops[:-1]}
     earlier: dict[tuple[object, ...], Cell] = {}
     for cell in cells(trace):
         event = cell.event
         if not event.loops or not is_one_step(cell) or _one_of_many(trace, event):
             continue
         loop = event.loops[-1][0]
+        if (cell.layer.uid, loop) in outer:
+            continue
         spans = tuple(c.span for c in event.calls)
         key = (event.span, cell.layer.uid, spans, event.loops[:-1], loop)
         first = earlier.get(key)

@@ -37,6 +37,17 @@ class Table(nn.Module):
         made[:, 0::2] = torch.sin(angles)
         self.register_buffer("made", made)
 """,
+    "every row with every other, whose rows have a stated width": """
+class Pairs(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.map = nn.Linear(width, width)
+
+    def forward(self, x):
+        B, n, _ = x.shape
+        rows = self.map(x)
+        return rows - rows.view(B, 1, -1)  # <- SD102
+""",
     "two maps of other sizes": """
 class Additive(nn.Module):
     def __init__(self, d_s, d_h, units):
@@ -169,6 +180,13 @@ class Positions(nn.Module):
 
 def ramp(n, m, gains):
     return torch.arange(n) * gains[:m]
+""",
+    "every box with every other, whose centres have one coordinate": """
+def relate(boxes, batch, count):
+    left, right = torch.chunk(boxes.view(batch, count, -1), 2, dim=-1)
+    middle = left + right
+    width = middle.size(2)
+    return middle - middle.view(batch, 1, -1)
 """,
     "a table of positions as long as the sequence": """
 class Patches(nn.Module):

@@ -161,6 +161,29 @@ Step(7, 2)(torch.randn(2, 7), torch.zeros(1, 2, 7), torch.zeros(1, 2, 7))
 }
 
 RIGHT = {
+    "an example at a time, with a loop of its own": """
+class Writer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+        self.cell = nn.LSTMCell(width, width)
+
+    def forward(self, features, places):
+        B, D = features.shape
+        out = []
+        for example in range(B):
+            feature = features[example].unsqueeze(0)
+            state = (torch.zeros(1, self.width), torch.zeros(1, self.width))
+            state = self.cell(feature, state)
+            waiting = [(feature, state)]
+            while waiting:
+                last, held = waiting.pop()
+                held = self.cell(last, held)
+                if held[0].sum() < 0:
+                    waiting.append((held[0], held))
+            out.append(held[0])
+        return torch.cat(out)
+""",
     "an encoder whose first layer is given a state": """
 class Encoder(nn.Module):
     def __init__(self, d):

@@ -55,6 +55,26 @@ attend(torch.randn(2, 5, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8))
 }
 
 RIGHT = {
+    "another attention's weights, called a mask": """
+class Twice(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.along, self.across = nn.Linear(width, 1), nn.Linear(width, width)
+
+    def forward(self, x):
+        B, N, C = x.shape
+        width_mask = self.across(x).mean(1, keepdim=True).softmax(2)
+        place_mask = self.along(x).softmax(1)
+        return x * width_mask * place_mask
+""",
+    "a gate, called a mask": """
+def attend(scores, gates, values):
+    B, T, S = scores.shape
+    mask = torch.sigmoid(gates)
+    return (scores.softmax(-1) * mask.view(B, 1, S)) @ values
+
+attend(torch.randn(2, 3, 5), torch.randn(2, 5), torch.randn(2, 5, 8))
+""",
     "before": """
 def attend(q, k, v, mask):
     s = (q @ k.transpose(1, 2)).masked_fill(mask == 0, float("-inf"))
