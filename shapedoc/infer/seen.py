@@ -19,11 +19,11 @@ _TENSORS = TENSOR_ONLY | {"shape", "size"}
 
 
 def as_seen(m: Machine, value: Unknown, node: ir.Attribute) -> Value:
-    """The tensor that a variable is by what is asked of it, or the value as it was."""
+    """The tensor that a variable is by what is asked of it, or the value as it was; a test does but ask."""
     name = node.value
     if not isinstance(name, ir.Name) or node.attr not in _TENSORS or value.reason == OPTIONAL:
         return value
-    if name.id not in m.frame.variables or m.libraries.isdisjoint(("torch", "numpy")):
+    if m.testing or name.id not in m.frame.variables or m.libraries.isdisjoint(("torch", "numpy")):
         return value
     made = as_tensor(value)
     m.store(name.id, made)
