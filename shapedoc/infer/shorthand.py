@@ -11,9 +11,22 @@ from collections.abc import Sequence
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
+from shapedoc.core.trace import Event
 from shapedoc.ops.regroup import product, regroup
 
-__all__ = ["is_shorthand"]
+__all__ = ["is_of_what_was_flattened", "is_shorthand"]
+
+
+def is_of_what_was_flattened(sizes: Sizes, made: Event | None, count: int) -> bool:
+    """Whether a comment has as many axes as what a value was flattened from may have, of sizes that are not known.
+
+    ``torch.stack(grid).flatten(1)  # 2, H, W``.
+    """
+    given = made.operand("input") if made is not None and made.short == "flatten" else None
+    if given is None or given.shape is None:
+        return False
+    shape = sizes.shape(given.shape)
+    return shape.rank is None and len(shape.items) - 1 <= count
 
 
 def is_shorthand(sizes: Sizes, shape: Shape, stated: Sequence[Dim | None]) -> bool:

@@ -31,7 +31,7 @@ from shapedoc.infer.manners import (
     returned_as,
     stands_alone,
 )
-from shapedoc.infer.shorthand import is_shorthand
+from shapedoc.infer.shorthand import is_of_what_was_flattened, is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
@@ -161,7 +161,9 @@ class Statements:
         if dims is None:
             loose = leaves_ones_out(m, value, stated, shape, name)
             if not parameter and stated.form == "comment":
+                made = m.trace.events[value.event] if 0 <= value.event < len(m.trace.events) else None
                 loose = loose or is_shorthand(m.sizes, shape, self._said(m, stated))
+                loose = loose or is_of_what_was_flattened(m.sizes, made, len(stated.dims))
             self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
             return
         self._name(m, value, shape, dims, stated, name, parameter=parameter)

@@ -657,6 +657,17 @@ def test_where_another_function_returns_it_is_shown() -> None:
     assert "return torch.bmm(weights, memory), weights" in full_text(HEAD + RETURNED, "SD701")
 
 
+def test_the_axes_of_what_was_flattened_are_a_note() -> None:
+    text = f"""{HEAD}
+def places(rows, columns):
+    marks = torch.stack(
+        grid(torch.arange(rows), torch.arange(columns))
+    ).flatten(1)  # (2, H, W)  # <- note SD701
+    return marks[:, :, None] - marks[:, None, :]  # (2, H*W, H*W)
+"""
+    assert found(text, "SD701") == expected(text)
+
+
 def test_the_same_elements_grouped_otherwise_are_a_note() -> None:
     text = f"""{HEAD}
 class Kernel(nn.Module):
