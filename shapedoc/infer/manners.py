@@ -131,10 +131,14 @@ def stands_alone(m: Machine, value: Tensor) -> bool:
     if not 0 <= value.event < len(m.trace.events):
         return True
     event = m.trace.events[value.event]
-    if event.op == "stated":
-        return True
-    given = event.operands[0].value if event.short in _REORDERS and event.operands else None
-    return isinstance(given, Tensor) and stands_alone(m, given)
+    if event.op == "stated" or not isinstance(event.result, Tensor):
+        return True  # what is not followed shares no axes
+    given = event.operands[0].value if event.operands else None
+    if not isinstance(given, Tensor):
+        return False
+    if event.short == "unsqueeze" and given.event >= 0:
+        return not isinstance(m.trace.events[given.event].result, Tensor)
+    return event.short in _REORDERS and stands_alone(m, given)
 
 
 _REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))

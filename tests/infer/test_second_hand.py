@@ -55,3 +55,30 @@ def run(steps, draw):
 
 def test_what_a_function_states_of_a_part_is_no_evidence_of_the_whole() -> None:
     assert found(LOOP, "SD105", "SD101", "SD102") == []
+
+
+STATE = """
+import torch
+import torch.nn as nn
+from parts import cell
+
+
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(d, d)
+
+    def forward(self, notes, mask):
+        state = cell(notes)
+        state = state.unsqueeze(1)  # (N, d) -> (N, 1, d)
+        weights = (self.score(state) * notes).sum(-1)
+        return weights.masked_fill(mask, -1e9)
+
+
+notes = torch.randn(3, 6, 5)
+Attention(5)(notes, torch.tensor([6, 4, 2]) > 0)
+"""
+
+
+def test_what_is_not_followed_is_what_is_stated_of_it() -> None:
+    assert [f.line for f in found(STATE, "SD102", "SD205")] == [16]
