@@ -29,6 +29,7 @@ from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, 
 from shapedoc.infer.methods import container_method, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
 from shapedoc.infer.namesakes import namesake
+from shapedoc.infer.operands import operand_of
 from shapedoc.infer.values import (
     BoundMethod,
     Builtin,
@@ -177,8 +178,10 @@ def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: 
     note_layer(m, kind, entry.config, args, keywords, node)
     layer = Layer(kind, config, span_of(node, m.path))
     places = [p.name for p in entry.config if not p.keyword_only]
-    operands = [m._operand(places[i] if i < len(places) else str(i), a.value, a.node) for i, a in enumerate(args)]
-    operands += [m._operand(k, a.value, a.node) for k, a in keywords.items()]
+    places += [str(i) for i in range(len(places), len(args))]
+    operands = [
+        operand_of(n, a.value, a.node, m.path) for n, a in (*zip(places, args, strict=False), *keywords.items())
+    ]
     m.emit(kind, node, tuple(operands), layer)
     return layer
 

@@ -14,7 +14,8 @@ from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
-from shapedoc.infer.recorder import Arg, Recorder, replace_tensor
+from shapedoc.infer.operands import Arg, replace_tensor
+from shapedoc.infer.recorder import Recorder
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.values import Class, Container, Function, Instance, LocalModule, Setting
 from shapedoc.source import ir

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import DictValue, Int, Layer, Seq, Tensor, Unknown, Value
+from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
@@ -26,19 +26,11 @@ from shapedoc.infer.verdicts import (
     said_of_parts,
     undoubted,
 )
-from shapedoc.ops.bind import Arguments, Outcome, evaluate
+from shapedoc.ops.bind import Arguments, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
 
-__all__ = ["Arg", "Recorder", "replace_tensor"]
-
-
-@dataclass(slots=True, eq=False)
-class Arg:
-    """An argument of a call: its value, and where it stands in the source. Never changed; not frozen, for speed."""
-
-    value: Value
-    node: ir.Expr | None = None
+__all__ = ["Recorder"]
 
 
 class Recorder:
@@ -114,11 +106,11 @@ class Recorder:
         runs, self.sizes.function = len(self.sizes.runs), self.function
         several = is_one_or_several(name, args[0].value) if len(args) == 1 else False
         outcome = evaluate(op, arguments, self.sizes, node.span[0], layer)
-        operands = self._operands(outcome, args, keywords)
+        operands = operands_of(outcome, args, keywords, self.path)
         if layer is not None:
             operands = (Operand("self", layer, span=layer.span), *operands)
         verdict = outcome.verdict
-        result = self._own(verdict.value, args, keywords)
+        result = as_own(verdict.value, args)
         if isinstance(verdict, UnknownVerdict) and may_be_several(name):
             # One tensor, or a tuple of them: nothing says that what it is unpacked into are rows.
             result = Unknown(verdict.reason, (len(self.trace.events),))
@@ -245,7 +237,7 @@ class Recorder:
             shape=result.shape if isinstance(result, Tensor) else None,
         )
         events.append(event)
-        _claim(result, event.index)
+        claim(result, event.index)
         return event
 
     def changes(self, result: Value) -> None:
@@ -261,56 +253,13 @@ class Recorder:
         if not any(holds_tensor(a.value) for a in (*args, *keywords.values())):
             return Unknown(reason)
         self.trace.unknown[reason] = self.trace.unknown.get(reason, 0) + 1
-        operands = tuple(self._operand(str(i), a.value, a.node) for i, a in enumerate(args))
-        operands += tuple(self._operand(k, a.value, a.node) for k, a in keywords.items())
+        operands = tuple(operand_of(str(i), a.value, a.node, self.path) for i, a in enumerate(args))
+        operands += tuple(operand_of(k, a.value, a.node, self.path) for k, a in keywords.items())
         event = self.emit(name, node, operands, Unknown(reason))
         event.lost = reason
         result = Unknown(reason, (event.index,))
         event.result = result
         return result
-
-    def _operands(self, outcome: Outcome, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> tuple[Operand, ...]:
-        out = []
-        places, count = outcome.places, len(args)
-        for name, value in outcome.bound.items():
-            place = places[name]
-            arg = keywords.get(place) if isinstance(place, str) else args[place] if place < count else None
-            operand = self._operand(name, value, arg.node if arg is not None else None)
-            if arg is not None and value is not arg.value and isinstance(place, int) and isinstance(value, Seq):
-                parts = [self._operand(f"{name}[{i}]", a.value, a.node) for i, a in enumerate(args[place:])]
-                operand = replace(operand, parts=tuple(parts))
-            out.append(operand)
-        return tuple(out)
-
-    def _operand(self, name: str, value: Value, node: ir.Expr | None) -> Operand:
-        span = span_of(node, self.path) if node is not None else None
-        if isinstance(value, Tensor):
-            return Operand(name, value, "", span, value.shape)
-        if isinstance(value, Seq):
-            return Operand(name, value, "", span, None, self._parts(name, value, node))
-        if isinstance(value, Symbolic) and value._tensor is not None:
-            return Operand(name, value._tensor, "", span, value._tensor.shape)
-        return Operand(name, value, "", span)
-
-    def _parts(self, name: str, value: Value, node: ir.Expr | None) -> tuple[Operand, ...]:
-        """The elements of a list that is written out."""
-        if not isinstance(value, Seq) or not isinstance(node, ir.Sequence) or len(node.items) != len(value.items):
-            return ()
-        if any(isinstance(item, ir.Starred) for item in node.items):
-            return ()
-        pairs = zip(value.items, node.items, strict=True)
-        return tuple(self._operand(f"{name}[{i}]", item, part) for i, (item, part) in enumerate(pairs))
-
-    def _own(self, value: Value, args: Sequence[Arg], keywords: Mapping[str, Arg]) -> Value:
-        """The result as a value of its own, where the op handed an argument through."""
-        if isinstance(value, Tensor):
-            if value.event >= 0 or value.learned or any(a.value is value for a in args):
-                return replace_tensor(value)
-            return value
-        if isinstance(value, Seq):
-            items = tuple(self._own(v, args, keywords) for v in value.items)
-            return Seq(items, value.kind, value.rest, value.length, value.names)
-        return value
 
     def phi(self, node: ir.Stmt | ir.Expr | None, values: Sequence[Tensor], shape: Shape) -> Tensor:
         """The tensor that stands for several, one of each branch or round."""
@@ -359,19 +308,6 @@ class Recorder:
         event.problems = (Problem("wrong-rank", ("input",), detail={"wanted": str(wanted), "got": str(got)}),)
 
 
-def replace_tensor(tensor: Tensor) -> Tensor:
-    """The same tensor as a new value."""
-    return Tensor(
-        tensor.shape,
-        tensor.kind,
-        tensor.library,
-        learned=tensor.learned,
-        order=tensor.order,
-        source=tensor.source if tensor.source.startswith("packed sequence") else "",
-        number=tensor.number,
-    )
-
-
 # Ops whose result has the axes that the author lists.
 _LAID_OUT = frozenset(
     [
@@ -404,21 +340,3 @@ def _listed(value: Value) -> list[Dim]:
         case Seq():
             return [d for v in value.items for d in _listed(v)]
     return []
-
-
-def _claim(value: Value, index: int) -> None:
-    match value:
-        case Tensor():
-            if value.event < 0:
-                value.event = index
-        case Seq():
-            for item in value.items:
-                _claim(item, index)
-        case DictValue():
-            for item in value.items.values():
-                _claim(item, index)
-        case Layer():
-            if value.event < 0:
-                value.event = index
-        case _:
-            pass

@@ -20,7 +20,7 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer.recorder import Arg
+from shapedoc.infer.operands import Arg
 from shapedoc.runtime.shadows import is_array
 from shapedoc.source import ir
 

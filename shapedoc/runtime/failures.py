@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shapedoc.core.value import Layer
-from shapedoc.infer.recorder import Arg
+from shapedoc.infer.operands import Arg
 from shapedoc.runtime.layers import kind_of_module, layer_of
 from shapedoc.runtime.recorder import RunRecorder
 from shapedoc.runtime.recording import Recording

@@ -124,7 +124,7 @@ def _unnamed(size: int) -> Dim:
 
 def built_module(recorder: RunRecorder, module: Any, frame: FrameType) -> None:
     """A module has been initialised: keep what a library's, or the constructor of one of the author's, was given."""
-    from shapedoc.infer.recorder import Arg
+    from shapedoc.infer.operands import Arg
 
     if kind_of_module(module) is None:
         if recorder.activations.watched(frame.f_code.co_filename) and frame.f_code.co_name == "__init__":

@@ -14,7 +14,8 @@ from shapedoc.core.sizes import Kind as SameKind
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.infer.discarded import drops_result
-from shapedoc.infer.recorder import Arg, Recorder
+from shapedoc.infer.operands import Arg
+from shapedoc.infer.recorder import Recorder
 from shapedoc.ops.registry import Op, find
 from shapedoc.rules.contractions import names
 from shapedoc.runtime.activations import Activation, Activations

@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.value import Int, Layer
-from shapedoc.infer.recorder import Arg
+from shapedoc.infer.operands import Arg
 from shapedoc.runtime.composite import inside_einops
 from shapedoc.runtime.eager import as_written
 from shapedoc.runtime.layers import built_module, layer_of
