@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind
+from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
@@ -117,10 +118,25 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
         at.need_rank(mat2, 3)  # is learnt whatever the other has
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
+    if _turned(at, (b, m), (b2, m2)):
+        sameness = Sameness(Kind.ONLY_IF, Strength.STRONG)
+        dims = (b.dim, b2.dim)
+        at.conflict("mismatched-batch", [input, mat2], axes=(0, 0), dims=dims, sameness=sameness, turned="1")
+        return product(at, (b, n, p), input, mat2)
     batch = same_batch(at, input, mat2, 0, (b, b2))
     at.sizes.mark(batch, "batched", at.line)
     contract(at, input, mat2, (2, 1), (m, m2))
     return product(at, (batch, n, p), input, mat2)
+
+
+def _turned(at: OpContext, ours: tuple[Axis, Axis], theirs: tuple[Axis, Axis]) -> bool:
+    """Whether the batch of either side is what the other sums over: weights (B, 1, T) and states (T, B, d)."""
+    (batch, summed), (first, second) = ours, theirs
+    if at.sizes.resolve(first.dim) == at.sizes.resolve(second.dim) or ONE in (batch.dim, summed.dim):
+        return False
+    if first.same(batch) or second.same(summed):
+        return False
+    return first.ids <= summed.ids and second.ids <= batch.ids
 
 
 @op("torch.mm", "torch.Tensor.mm")

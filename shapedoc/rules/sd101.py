@@ -125,7 +125,9 @@ def _found(p: _Product) -> Finding:
         code=RULE.code,
         name=RULE.name,
         severity=p.severity,
-        message=f"`{sign}` needs equal {what} sizes, got {p.size(0)} and {p.size(1)}",
+        message=f"{p.text(1)} has its batch where `{sign}` sums, and what it sums in front"
+        if p.problem.detail.get("turned")
+        else f"`{sign}` needs equal {what} sizes, got {p.size(0)} and {p.size(1)}",
         tensor=p.text(side),
         actual=p.shape(side),
         expected=cure.expected,
@@ -282,6 +284,11 @@ def _call(p: _Product) -> _Cure:
 
 
 def _batch_cure(p: _Product) -> _Cure:
+    if p.problem.detail.get("turned"):
+        text = f"{p.text(1)}.transpose(0, 1)"
+        return _Cure(
+            None, 1, "", text, why=f"the batch of {p.text(0)} is an axis that the product sums, and the reverse"
+        )
     """Leading axes that differ: one side has them in another order, or lacks an `expand`."""
     call = faulty_call(p.trace, p.event, _KINDS)
     span = call.span if call is not None else None

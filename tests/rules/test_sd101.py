@@ -15,6 +15,16 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "states with time in front, beside weights with the batch in front": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(d, 1)
+
+    def forward(self, states):
+        weights = torch.softmax(self.score(states).squeeze(2).t(), dim=1)
+        return weights.unsqueeze(1).bmm(states)  # <- SD101
+""",
     "a forgotten transpose, batch first": """
 def attend(q, k, v):
     n, len_q, width = q.shape
@@ -112,6 +122,20 @@ class Reader(nn.Module):
 }
 
 RIGHT = {
+    "states with time in front, turned beside weights with the batch in front": """
+class Reader(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.score = nn.Linear(d, 1)
+
+    def forward(self, states):
+        weights = torch.softmax(self.score(states).squeeze(2).t(), dim=1)
+        return weights.unsqueeze(1).bmm(states.transpose(0, 1))
+
+
+def among(x):
+    return torch.bmm(x, x.transpose(1, 2)).bmm(x)
+""",
     "an outer product": """
 class Outer(nn.Module):
     def __init__(self, width):
