@@ -178,7 +178,7 @@ def _halves(trace: Trace, part: Taken, cut: Event, together: Event) -> Finding:
         name=RULE.name,
         severity="warning",
         message=f"the halves of {text} are its lower and its upper layers, not its two directions",
-        tensor=name,
+        tensor=text,
         actual=_text(cut, part),
         labels=label(part.cell.layer.span, "built with several layers")
         + label(part.cell.event.span, f"returns {name}")

@@ -97,6 +97,22 @@ class Step(nn.Module):
         seen = self.table(words)
         return self.run(torch.cat([seen[:, 0:1, :], summary], dim=2))  # <- SD104
 """,
+    "halves of the state of either kind of cell": """\
+class Read(nn.Module):
+    def __init__(self, kind, e, h, n):
+        super().__init__()
+        self.kind = kind
+        if kind == "LSTM":
+            self.run = nn.LSTM(e, h, n, bidirectional=True)
+        else:
+            self.run = nn.GRU(e, h, n, bidirectional=True)
+
+    def forward(self, x):
+        out, last = self.run(x)
+        if self.kind == "LSTM":
+            return torch.cat(last[0].chunk(chunks=2, dim=0), dim=2)  # <- SD305
+        return torch.cat(last.chunk(chunks=2, dim=0), dim=2)
+""",
     "directions before layers": """\
 class Read(nn.Module):
     def __init__(self, e, h, n):
