@@ -16,10 +16,16 @@ _NAMES = rf"{_NAME}(?:\s*(?:,|/|&|\band\b)\s*{_NAME})*"
 _SHAPE = r"(?:[Ss]hapes?|SHAPE|[Ss]izes?|[Dd]ims?|[Dd]imensions?|[Dd]imensionality)"
 _IS = r"(?:==?|:|\bis\b|\bare\b|\bof\b|\bwill be\b|\bshould be\b|\bbecomes\b|\bnow\b|-+>|=+>|\()"
 
+# One blank for many: none of the patterns here has to try how many of them belong to what.
+_BLANKS = re.compile(r"\s+")
+# What stands further before a list than so many characters says nothing of it.
+_LONGEST = 160
 _ARROW = re.compile(r"(?:-+[\w ]*-*>|=+>|→|⇒)\s*$")
 _EMPTY = re.compile(r"(?:Tensors?|tensors?|FloatTensor|LongTensor)?\s*[:=]?\s*$")
 _PRINTED = re.compile(r"(?:torch\.)?Size\(\s*$")
-_EQUAL = re.compile(rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:|-{2, 3})\s*(?:of\s+)?(?P<type>[\w.]*Tensor\s*|ndarray\s*)?$")
+_EQUAL = re.compile(
+    rf"(?P<names>{_NAMES})\s*(?P<sep>==?|:|-{{2,3}})\s*(?:of\s+)?(?P<type>[\w.]*Tensor\s*|ndarray\s*)?$"
+)
 _SHAPE_OF = re.compile(rf"{_SHAPE}\s+(?:of|for)\s+(?:the\s+|each\s+)?(?P<names>{_NAMES})\s*{_IS}?\s*$")
 _DOT_SHAPE = re.compile(rf"(?P<names>{_NAME}?\w)\.(?:shape|size\(\)|size)\s*(?:==?|:|is|->|\s)\s*$")
 _SHAPED = re.compile(
@@ -27,7 +33,7 @@ _SHAPED = re.compile(
     rf"desired|current)\s+)*\s*\b(?P<word>{_SHAPE})(?:\(\))?\s*(?P<sep>(?:{_IS}\s*)*)$"
 )
 _NEAR = re.compile(
-    rf"(?P<names>{_NAME})\s*(?:\b(?:is|are|has|now|becomes|as|to|returned|in|with|an|a|into|of|be)\s+|\s+)*$"
+    rf"(?P<names>{_NAME})(?:\s*\b(?:is|are|has|now|becomes|as|to|returned|in|with|an|a|into|of|be)(?=\s))*\s*$"
 )
 _WAS = re.compile(r"(?i:\b(?:from|was|before|original|originally|input|inputs|previous)\b)")
 _BARRED = re.compile(
@@ -69,6 +75,11 @@ class Prefix:
 
 def read_prefix(text: str) -> Prefix | None:
     """What the words before a list say, or None where they forbid that it is a shape."""
+    text = _BLANKS.sub(" ", text)
+    if len(text) > _LONGEST:
+        text = text[-_LONGEST:].partition(" ")[2]
+        if not text.strip():
+            return None
     stripped = text.strip().lstrip("-*•>^|=. \t") if not _ARROW.search(text) else text.strip()
     if _EMPTY.fullmatch(stripped):
         return Prefix((), Context.SHAPE if stripped[:1].isalpha() else Context.BARE, True)
