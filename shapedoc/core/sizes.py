@@ -167,6 +167,8 @@ class Sizes(Ranks):
     def meet(self, a: Dim, b: Dim) -> Sameness:
         """Require two sizes to be the same number; an unknown one is learnt unless its name is apart."""
         verdict = self.compare(a, b)
+        if verdict.kind is Kind.ONLY_IF and self._solve_open(self.resolve(a) - self.resolve(b)):
+            return ALWAYS
         if verdict.kind in (Kind.ALWAYS, Kind.NEVER) or verdict.wrong or ZERO in (self.resolve(a), self.resolve(b)):
             return verdict
         if self._solve(self.resolve(a), self.resolve(b)):
@@ -219,6 +221,17 @@ class Sizes(Ranks):
                 continue
             quotient = self.floordiv(b, divisor)
             return part not in quotient.syms and self.bind(part, quotient)
+        return False
+
+    def _solve_open(self, difference: Dim) -> bool:
+        """Learn the half of an unknown size from a difference that must be 0: ``n // 2 + 1`` is T."""
+        if difference.const is not None or len(difference.terms) < 3:
+            return False
+        for monomial, coefficient in difference.terms:
+            if len(monomial) == 1 and coefficient in (1, -1) and self.is_open(monomial[0]):
+                value = (difference - Dim({monomial: coefficient})) * (-coefficient)
+                if monomial[0] not in value.syms and (value.value is None or value.value > 0):
+                    return self.bind(monomial[0], value)
         return False
 
     def is_open(self, sym: Sym) -> bool:

@@ -32,8 +32,11 @@ def new(at: OpContext, input: Tensor, *data: Value, **settings: Value) -> Value:
     """A tensor of data, or of these sizes, of another's dtype.
 
     n, m -> (n, m); ((1, 2), (3, 4)) -> (2, 2)
+    Nothing is known of one of nothing, which is filled later.
     Source: PyTorch 0.3 documentation, torch.Tensor.new.
     """
+    if not data or (isinstance(data[0], Seq) and data[0].kind == "tuple" and not data[0].items):
+        return at.unknown(input)  # room for what comes: it is resized, or given as `out`
     return _constructed(at, data[0], input.kind)
 
 

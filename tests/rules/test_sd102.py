@@ -168,6 +168,25 @@ Bias(8, 12)(torch.randn(2, 5, 8))
 }
 
 RIGHT = {
+    "relative positions, of which a half and one are as many as the steps": """
+class Relative(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.heads, self.d_head = heads, d_model // heads
+        self.q, self.p = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x, places):
+        B, T, _ = x.shape
+        q = self.q(x).view(B, T, self.heads, self.d_head).transpose(1, 2)
+        p = self.p(places).view(B, -1, self.heads, self.d_head).transpose(1, 2)
+        scores = torch.matmul(q, q.transpose(2, 3))
+        return scores + self.shift(torch.matmul(q, p.transpose(2, 3)))
+
+    def shift(self, near):
+        B, H, rows, columns = near.size()
+        wide = torch.cat([near.new_zeros(B, H, rows, 1), near], dim=-1)
+        return wide.view(B, H, columns + 1, rows)[:, :, 1:].view_as(near)[:, :, :, : columns // 2 + 1]
+""",
     "positions times frequencies with a column, and ranges that are as long": """
 class Positions(nn.Module):
     def __init__(self, longest, width):

@@ -55,6 +55,20 @@ x = torch.cat((torch.zeros(3), torch.zeros(3)), dim=1)  # <- SD111
 }
 
 RIGHT = {
+    "room that is filled later": """
+def search(words, beam):
+    made = {}
+
+    def buffer(name, like=words):
+        if name not in made:
+            made[name] = like.new()
+        return made[name]
+
+    kept = buffer("kept")
+    places = buffer("places")
+    torch.topk(words, k=beam, dim=1, out=(kept, places))
+    return kept.gather(1, places)
+""",
     "from the right": """
 def attend(logits):
     return logits.softmax(-1).sum(-1)
