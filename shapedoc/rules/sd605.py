@@ -44,7 +44,9 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 def misordered(trace: Trace, axis: Axis) -> bool:
     """Whether an axis was copied into its size in the wrong order: a view that its order does not fit follows."""
-    return any(own.ids <= axis.ids for pair, _ in _wrong(trace) for own in _copied(pair.made))
+    places = {pair.made.span for pair, _ in _wrong(trace)}
+    copies = (event for event in events_of(trace, _REPEATS) if event.span in places) if places else ()
+    return any(own.ids <= axis.ids for event in copies for own in _copied(event))
 
 
 @lru_cache(maxsize=2)

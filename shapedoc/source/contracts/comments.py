@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from shapedoc.source.contracts.atoms import Atom, find_atoms
 from shapedoc.source.contracts.dimension import parse_dim, plain, split_commas
@@ -44,6 +45,7 @@ _ARROW = re.compile(r"\s*(?:(?:-+[\w ,]*-*>|=+>|→|⇒|⟶)\s*(?:to|into)?|,?\s
 _TIMES = re.compile(r"\s*(?:[xX\u00d7@*\u00b7]|bmm|matmul|dot|\.)\s*$")
 _EQUALS = re.compile(r"\s*==?\s*$")
 _OR = re.compile(r"\s*(?:,?\s*or(?:\s+\w*Tensor)?|\||/)\s*$")
+_BOTH = re.compile(r"[\s\])}]*(?:,|&|\+|and)[\s\[({]*")
 _GOES_ON = re.compile(r"\s*(?:-+>|=+>|→|⇒|⟶)")
 _OR_END = re.compile(r"(?:\bor(?:\s+\w*Tensor)?|/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
@@ -158,6 +160,11 @@ def _groups(text: str, atoms: list[Atom]) -> list[_Group]:
         end = atom.end
         if groups and _IF.match(text, end):
             groups[-1].doubtful = True
+    for one, other in pairwise(groups):
+        if _BOTH.fullmatch(text, one.atoms[-1].end, other.atoms[0].start):
+            become = [g for g in groups if (g is other and "->" in g.links) or g.prefix.arrow]
+            for group in (one, other, *become) if become else ():
+                group.doubtful = True  # what becomes of two of them is said of neither
     for group in groups:
         if _GOES_ON.match(text, group.atoms[-1].end):
             group.doubtful = True  # what it becomes could not be read
