@@ -347,3 +347,12 @@ UNREADABLE = {
 @pytest.mark.parametrize("text", UNREADABLE)
 def test_an_explicit_line_that_does_not_parse_says_why(text: str) -> None:
     assert read_comment(text, lambda start, end: (1, start, 1, end), trailing=True) == UNREADABLE[text]
+
+
+@pytest.mark.parametrize("text", ["([b, n, d] and [b, d]) --> [b, n, d]", "(B, T, D), (B, S) -> (B, T, S)"])
+def test_what_becomes_of_two_shapes_is_said_of_neither(text: str) -> None:
+    assert not any(shape.sure for shape in read(text))
+
+
+def test_what_becomes_of_one_shape_is_said_of_it() -> None:
+    assert any(shape.sure for shape in read("[b, n, d] --> [b, d]"))
