@@ -28,7 +28,6 @@ from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
-from shapedoc.infer.namesakes import namesake
 from shapedoc.infer.operands import operand_of
 from shapedoc.infer.values import (
     BoundMethod,
@@ -160,8 +159,7 @@ def _call_library(
         return build(m, qualified, args, keywords, node, rest)
     if find(qualified) is not None:
         return m.operate(qualified, node, args, keywords, rest=rest)
-    known = namesake(m, qualified, args, keywords) if not rest else None
-    return build(m, known, args, keywords, node, rest) if known else m.unknown_call(qualified, node, args, keywords)
+    return m.unknown_call(qualified, node, args, keywords)
 
 
 def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool) -> Value:
