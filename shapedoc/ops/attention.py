@@ -10,7 +10,7 @@ from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.ops.broadcast import broadcast_shapes
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.linalg import contract
+from shapedoc.ops.meeting import contract
 from shapedoc.ops.multihead import Heads, Masks, Weights, attend
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.settings import flag, size, size_or_none, weight

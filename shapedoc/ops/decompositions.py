@@ -6,7 +6,7 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.linalg import contract
+from shapedoc.ops.meeting import contract
 from shapedoc.ops.pointwise import named
 from shapedoc.ops.registry import op
 

@@ -2,65 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.meeting import contract, product, same_batch, turned
 from shapedoc.ops.needs import NONE, Tensors
-from shapedoc.ops.opposed import opposed, set_apart
 from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
-__all__ = ["bmm", "contract", "linear", "matmul", "mm", "mv", "outer", "product", "same_batch"]
-
-
-def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], pair: tuple[Axis, Axis]) -> None:
-    """Require the two summed axes of a product to agree; reports "mismatched-product".
-
-    An axis that is summed with one of a learned tensor is a feature.
-    """
-    set_apart(at, left, right, pair)
-    crossed = opposed(at, left, right, pair)
-    sameness = crossed or at.meet(*pair)
-    if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
-        at.conflict(
-            "mismatched-product",
-            [left, right],
-            axes=axis,
-            dims=(pair[0].dim, pair[1].dim),
-            sameness=sameness,
-            loud=sameness.kind is Kind.NEVER,
-            **({"roles": "feature and row"} if crossed else {}),
-        )
-    if left.learned != right.learned:
-        for summed in pair:
-            at.sizes.mark(summed, "feature", at.line)
-
-
-def same_batch(at: OpContext, left: Tensor, right: Tensor, axis: int, pair: tuple[Axis, Axis]) -> Axis:
-    """Require two batch axes to agree exactly; reports "mismatched-batch"."""
-    sameness = at.meet(*pair)
-    if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
-        at.conflict(
-            "mismatched-batch",
-            [left, right],
-            axes=(axis, axis),
-            dims=(pair[0].dim, pair[1].dim),
-            sameness=sameness,
-            loud=sameness.kind is Kind.NEVER,
-        )
-    return pair[0].merged(pair[1])
-
-
-def product(at: OpContext, shape: Shape | Sequence[Axis | Run], *tensors: Tensor) -> Tensor:
-    """The result of a product of these tensors."""
-    kind, like = promote(tensors)
-    return at.tensor(shape, like, kind=kind)
+__all__ = ["bmm", "linear", "matmul", "mm", "mv", "outer"]
 
 
 @op(
@@ -118,7 +71,7 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
         at.need_rank(mat2, 3)  # is learnt whatever the other has
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
-    if _turned(at, (b, m), (b2, m2)):
+    if turned(at, (b, m), (b2, m2)):
         sameness = Sameness(Kind.ONLY_IF, Strength.STRONG)
         dims = (b.dim, b2.dim)
         at.conflict("mismatched-batch", [input, mat2], axes=(0, 0), dims=dims, sameness=sameness, turned="1")
@@ -127,16 +80,6 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
     at.sizes.mark(batch, "batched", at.line)
     contract(at, input, mat2, (2, 1), (m, m2))
     return product(at, (batch, n, p), input, mat2)
-
-
-def _turned(at: OpContext, ours: tuple[Axis, Axis], theirs: tuple[Axis, Axis]) -> bool:
-    """Whether the batch of either side is what the other sums over: weights (B, 1, T) and states (T, B, d)."""
-    (batch, summed), (first, second) = ours, theirs
-    if at.sizes.resolve(first.dim) == at.sizes.resolve(second.dim) or ONE in (batch.dim, summed.dim):
-        return False
-    if first.same(batch) or second.same(summed):
-        return False
-    return first.ids <= summed.ids and second.ids <= batch.ids
 
 
 @op("torch.mm", "torch.Tensor.mm")

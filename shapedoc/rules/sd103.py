@@ -10,9 +10,10 @@ from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.shape import Axis
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import Float, Layer
+from shapedoc.core.value import Layer
 from shapedoc.rules.blame import build_event, clearest, constructed, faulty_call, layer_of, problems
 from shapedoc.rules.divided import DividedIndex, divided_indices
+from shapedoc.rules.float_sizes import float_sizes
 from shapedoc.rules.flow import result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -23,13 +24,6 @@ from shapedoc.rules.written import division_of
 __all__ = ["RULE"]
 
 _KIND = "impossible-view"
-_SIZES = frozenset(
-    (
-        "in_features", "out_features", "input_size", "hidden_size", "embed_dim", "num_heads", "d_model", "nhead",
-        "num_embeddings", "embedding_dim", "in_channels", "out_channels", "num_layers", "normalized_shape",
-        "kdim", "vdim",
-    )
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +39,19 @@ class _Says:
 
 
 def check(trace: Trace) -> Iterator[Finding]:
-    divided: set[tuple[str, str]] = set()
+    floats: list[Event] = []
     for event, problem in problems(trace, _KIND):
         severity = severity_of(problem.sameness)
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if severity is None or is_tainted(trace, operand) or "squeeze" in event.short:
             continue
         if problem.detail.get("why") == "float":
-            yield from _floats(trace, event, divided)
+            floats.append(event)
         elif problem.detail.get("why") == "heads":
             yield _heads(trace, event, severity)
         else:
             yield _view(trace, event, problem, severity)
-    for event in trace.events:
-        if isinstance(event.result, Layer):
-            yield from _floats(trace, event, divided)
+    yield from (_float(trace, *found) for found in float_sizes(trace, floats))
     for found in divided_indices(trace):
         yield _index(trace, found)
 
@@ -248,36 +240,20 @@ def _times(event: Event, axes: list[Axis]) -> str:
 # -- floats
 
 
-def _floats(trace: Trace, event: Event, divided: set[tuple[str, str]]) -> Iterator[Finding]:
-    """A size that a division made a float, where a function uses it first; `divided` are those seen before."""
-    is_layer = isinstance(event.result, Layer)
-    for operand in event.operands:
-        for part in operand.parts or (operand,):
-            if not isinstance(part.value, Float) or not part.value.known:
-                continue
-            if is_layer and part.name not in _SIZES:
-                continue
-            if not is_layer and operand.name in ("input", "fill_value", "p", "value", "low", "high"):
-                continue
-            text = text_of(trace, part).strip("`")
-            if (event.function, text) in divided:
-                continue
-            divided.add((event.function, text))
-            span = division_of(trace, text) or part.span
-            labels = label(part.span, f"{text} is a float") + call_labels(event)
-            yield finding(
-                trace,
-                event,
-                span,
-                code=RULE.code,
-                name=RULE.name,
-                severity="error",
-                message=f"the size `{text}` is a float",
-                tensor=text,
-                labels=labels,
-                why="`/` gives a float, also where the division comes out even, and a size is a whole number",
-                help="divide with `//`",
-            )
+def _float(trace: Trace, event: Event, part: Operand, text: str) -> Finding:
+    return finding(
+        trace,
+        event,
+        division_of(trace, text) or part.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the size `{text}` is a float",
+        tensor=text,
+        labels=label(part.span, f"{text} is a float") + call_labels(event),
+        why="`/` gives a float, also where the division comes out even, and a size is a whole number",
+        help="divide with `//`",
+    )
 
 
 def _index(trace: Trace, found: DividedIndex) -> Finding:

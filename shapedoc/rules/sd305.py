@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from shapedoc.core.dim import Dim
 from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
-from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Bound, Int, NoneValue, SliceValue, Value
+from shapedoc.rules.asked import asked, number_taken
 from shapedoc.rules.attention import LINEAR
-from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
-from shapedoc.rules.contractions import literal, tensor_operands
+from shapedoc.rules.cells import Cell
+from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, layers_of, spelled, taken
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.halves import halved
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.stepwise import stepwise
-from shapedoc.rules.timing import attentions
 from shapedoc.rules.wording import call_labels, finding, label, text_of
 
 __all__ = ["RULE"]
@@ -27,7 +27,9 @@ _LAYERS = frozenset(("n_layers", "num_layers", "nlayers", "n_layer", "num_layer"
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
-    yield from _queries(trace, g)
+    for event, cell, source in asked(trace, g):
+        tells = _lower_ask if number_taken(event) is None else _lowest_asks
+        yield tells(trace, event, cell, text_of(trace, source))
     yield from (_step_by_step(trace, cell, option) for cell, option in stepwise(trace))
     for part in taken(trace, g):
         if part.part == "out" or not part.users:
@@ -38,7 +40,7 @@ def check(trace: Trace) -> Iterator[Finding]:
                 yield from _reordered(trace, part, event)
             if event.short == "getitem" and is_bidirectional(part.cell):
                 yield from _sliced(trace, g, part, event)
-        numbers = [_number(e) for e in part.users]
+        numbers = [number_taken(e) for e in part.users]
         if any(n is None for n in numbers):
             continue
         places = {n for n in numbers if n is not None}
@@ -75,17 +77,6 @@ def _is_bridge(g: Graph, event: Event) -> bool:
     """
     through = SHAPING | LINEAR
     return any(e.short in ("tanh", "Tanh.forward") for e in g.forward(event, lambda e: e.short in through))
-
-
-def _number(event: Event) -> int | None:
-    """Which layer and direction of a state an index takes."""
-    if event.short == "select":
-        return literal(event.value("index")) if literal(event.value("dim")) == 0 else None
-    if event.short != "getitem":
-        return None
-    parts = index_parts(event.value("index"))
-    first = parts[0] if parts else None
-    return literal(first) if isinstance(first, Int) else None
 
 
 def _lowest(part: Taken, places: set[int]) -> bool:
@@ -257,50 +248,6 @@ def _begins(event: Event, number: Value) -> bool:
     parts = index_parts(event.value("index")) if event.short == "getitem" else None
     first = parts[0] if parts else None
     return isinstance(first, SliceValue) and spelled(first.lower) == spelled(number)
-
-
-def _queries(trace: Trace, g: Graph) -> Iterator[Finding]:
-    """Attention that asks with the lowest layer of a decoder's state, or with all but the last."""
-    modules = [c for c in cells(trace) if not c.is_step and layers_of(c) != 1 and not is_bidirectional(c)]
-    stacked = [c for c in modules if (layers_of(c) or 1) > 1]
-    for attention in attentions(trace) if modules else ():
-        for operand in attention.score.query:
-            event = _picked(g, operand)
-            source = next(iter(tensor_operands(event)), None) if event is not None else None
-            if event is None or source is None:
-                continue
-            states = states_of(g, source.value)
-            lower = _number(event) is None
-            cell = next(
-                (c for c in (modules if lower else stacked) if overlap(states, c.hidden) or _made(states, c)), None
-            )
-            if cell is not None and lower:
-                yield _lower_ask(trace, event, cell, text_of(trace, source))
-            elif cell is not None:
-                yield _lowest_asks(trace, event, cell, text_of(trace, source))
-
-
-def _picked(g: Graph, operand: Operand) -> Event | None:
-    """The index that takes entry 0 of a state, or all but the last, between a query and the state."""
-    event = g.producer(operand.value)
-    for _ in range(20):
-        if event is None or event.short not in SHAPING | LINEAR:
-            return None
-        if event.short in ("getitem", "select"):
-            return event if _number(event) == 0 or _but_last(event) else None
-        event = g.main_source(event)
-    return None
-
-
-def _but_last(event: Event) -> bool:
-    """Whether an index is ``[:-1]``."""
-    parts = index_parts(event.value("index")) if event.short == "getitem" else None
-    first = parts[0] if parts else None
-    return isinstance(first, SliceValue) and isinstance(first.lower, NoneValue) and literal(first.upper) == -1
-
-
-def _made(states: frozenset[Source], cell: Cell) -> bool:
-    return any(s.kind == "cell" and s.key == cell.event.index and s.part == "h" for s in states)
 
 
 def _lowest_asks(trace: Trace, event: Event, cell: Cell, name: str) -> Finding:

@@ -140,8 +140,8 @@ def _contents(body: Iterable[ir.Stmt], params: Iterable[ir.Param] = ()) -> Conte
     while pending:
         part = pending.pop()
         kind = type(part)
-        if kind is list or kind is tuple:
-            pending.extend(reversed(part))  # type: ignore[call-overload]
+        if isinstance(part, list | tuple):
+            pending.extend(reversed(part))
         elif kind not in _NO_PARTS:
             if kind in _NOTED:
                 look.note(part)
