@@ -160,13 +160,18 @@ def shape_of(m: Machine, tensor: Tensor) -> Value:
     return sizes
 
 
-def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
-    """``x.shape[index]``; where the rank is unknown, that there is such an axis is learnt."""
+def size_at(m: Machine, tensor: Tensor, index: int, node: ir.Expr | ir.Stmt | None = None) -> Value:
+    """``x.shape[index]``; where the rank is unknown, that there is such an axis is learnt.
+
+    node: what asks for it; None where the size is but compared with what an assert says.
+    """
     shape = m.sizes.shape(tensor.shape)
     if shape.run is None:
         axes = shape.axes
         if -len(axes) <= index < len(axes):
             return Int(axes[index].dim)
+        if node is not None and not m.watched:
+            m.no_such_axis(tensor, index, len(axes), node)
         return Unknown("axis out of range")
     run = shape.items[shape.run]
     assert isinstance(run, Run)
@@ -180,10 +185,12 @@ def size_at(m: Machine, tensor: Tensor, index: int, line: int = 0) -> Value:
             return m.fresh_int()  # it may be one of those that are counted from the other end
         if len(known) < len(shape.axes) and missing + len(shape.axes) > 3:
             return m.fresh_int()  # It may be one of the axes that are known from the other end.
-        new = tuple(Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(missing))
+        new = tuple(
+            Axis(m.sizes.fresh(owner=m.function, line=node.span[0] if node is not None else 0)) for _ in range(missing)
+        )
         rest = run.without(missing)
         m.sizes.bind_run(run, (*new, *rest) if index >= 0 else (*rest, *new))
-        return size_at(m, tensor, index, line)
+        return size_at(m, tensor, index, node)
     return Int(known[index].dim)
 
 

@@ -63,7 +63,7 @@ def len_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     if isinstance(value, Symbolic) and value.used_as_tensor:
         value = value.as_tensor()
     if isinstance(value, Tensor):
-        return attributes.size_at(m, value, 0, node.span[0])
+        return attributes.size_at(m, value, 0, node)
     if isinstance(value, SizeOf):
         rank = m.sizes.shape(value.tensor.shape).rank
         return m.fresh_int() if rank is None else Int(Dim.of(rank))

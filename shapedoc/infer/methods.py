@@ -127,7 +127,7 @@ def _about_shape(
             if index is None:
                 return shape_of(m, tensor)
             number = index.dim.value if isinstance(index, Int) else None
-            return Unknown("an axis is not a literal") if number is None else size_at(m, tensor, number, node.span[0])
+            return Unknown("an axis is not a literal") if number is None else size_at(m, tensor, number, node)
         case "dim" | "ndimension":
             rank = m.sizes.shape(tensor.shape).rank
             return m.fresh_int() if rank is None else Int(Dim.of(rank))

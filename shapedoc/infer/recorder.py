@@ -307,6 +307,15 @@ class Recorder:
         event = self.emit("unpack", node, (operand,), Unknown("unpacking of another length"))
         event.problems = (Problem("wrong-rank", ("input",), detail={"wanted": str(wanted), "got": str(got)}),)
 
+    def no_such_axis(self, tensor: Tensor, axis: int, rank: int, node: ir.Expr | ir.Stmt) -> None:
+        """Record that the size of an axis was asked for which a tensor does not have."""
+        if tensor.uid in self.described or tensor.event in self.tentative | self.spoilt | self.several:
+            return
+        event = self.emit("size", node, (Operand("input", tensor, shape=tensor.shape),), Unknown("axis out of range"))
+        detail = {"axis": str(axis), "rank": str(rank)}
+        event.problems = (Problem("axis-out-of-range", ("input",), detail=detail),)
+        self.spoilt.add(event.index)
+
 
 # Ops whose result has the axes that the author lists.
 _LAID_OUT = frozenset(

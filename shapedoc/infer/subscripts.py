@@ -127,6 +127,8 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
             return seq.items[number]
         if number is not None and seq.rest is not None and 0 <= number < len(seq.items):
             return seq.items[number]
+        if number is not None and m.last_shape is not None and m.last_shape[1] is seq and not m.watched:
+            m.no_such_axis(m.last_shape[0], number, len(seq.items), node)
     values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
     return _of_its_own(m, join(m, values, node)) if values else Unknown("an element of an empty list")
 
@@ -160,17 +162,17 @@ def _number(value: Value) -> tuple[bool, int | None]:
 
 def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Value:
     if isinstance(index, Int) and index.value is not None:
-        return size_at(m, value.tensor, index.value, node.span[0])
+        return size_at(m, value.tensor, index.value, node)
     if isinstance(index, SliceValue):
         lower, upper = _number(index.lower), _number(index.upper)
         low, high = lower[1], upper[1]
         if lower[0] and upper[0] and isinstance(index.step, NoneValue):
             if low is not None and low < 0 and high is None:
-                return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low, 0)))
+                return Seq(tuple(size_at(m, value.tensor, i, node) for i in range(low, 0)))
             if (low is None or low >= 0) and high is not None and 0 <= high <= 8:
-                return Seq(tuple(size_at(m, value.tensor, i, node.span[0]) for i in range(low or 0, high)))
+                return Seq(tuple(size_at(m, value.tensor, i, node) for i in range(low or 0, high)))
             if (low is None or low >= 0) and high is not None and -8 <= high < 0:
-                size_at(m, value.tensor, high, node.span[0])
+                size_at(m, value.tensor, high, node)
                 shape = m.sizes.shape(value.tensor.shape)
                 if len(shape.suffix) >= -high and len(shape.prefix) >= (low or 0):
                     return SizePart(shape.items[low or 0 : high])

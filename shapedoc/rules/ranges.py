@@ -5,6 +5,8 @@ Positions times frequencies, as in Vaswani et al. 2017, section 3.5: ``arange(n)
 
 from __future__ import annotations
 
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
@@ -15,6 +17,7 @@ __all__ = ["column"]
 
 _RANGES = names("arange range linspace")
 _ONE_BY_ONE = names("mul div pow exp neg float double to type_as half astype add sub log reciprocal cuda cpu type rsub")
+_WITHIN = _ONE_BY_ONE | names("cat concat unsqueeze expand_dims")
 _OUTER = names("mul div")
 
 
@@ -24,7 +27,7 @@ def column(trace: Trace, event: Event) -> str:
     if event.short not in _OUTER or len(operands) != 2 or event.sizes is None:
         return ""
     shapes = [shape_at(event, operand) for operand in operands]
-    if any(s is None or s.rank != 1 or not s.axes[0].dim.named for s in shapes):
+    if not all(_is_row(s) for s in shapes):
         return ""
     g = graph(trace)
     if not all(_is_range(g, operand) for operand in operands):
@@ -32,9 +35,20 @@ def column(trace: Trace, event: Event) -> str:
     return f"every one of the one with every one of the other: `{text_of(trace, operands[0])}[:, None]`"
 
 
+def _is_row(shape: Shape | None) -> bool:
+    """Whether a shape is (n,) or (1, n), of a size that has a name."""
+    return (
+        shape is not None
+        and shape.rank is not None
+        and shape.rank > 0
+        and shape.axes[-1].dim.named
+        and all(a.dim == ONE for a in shape.axes[:-1])
+    )
+
+
 def _is_range(g: Graph, operand: Operand) -> bool:
     event = g.producer(operand.value) if isinstance(operand.value, Tensor) else None
     if event is None:
         return False
-    made = [e for e in g.back(event, lambda e: e.short in _ONE_BY_ONE) if e.short not in _ONE_BY_ONE]
+    made = [e for e in g.back(event, lambda e: e.short in _WITHIN) if e.short not in _WITHIN]
     return bool(made) and all(e.short in _RANGES for e in made)

@@ -74,8 +74,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         if not is_tainted(trace, meeting.low) and not is_tainted(trace, meeting.high):
             yield _met(trace, meeting, severity)
     for event, problem in problems(trace, "elementwise"):
-        severity = "error" if column(trace, event) else severity_of(problem.sameness)
-        if severity is None or meetings(trace, event) or rule_of(trace, event, problem) != "SD102":
+        ranges = bool(column(trace, event))
+        severity = "error" if ranges else severity_of(problem.sameness)
+        if severity is None or meetings(trace, event) or (rule_of(trace, event, problem) != "SD102" and not ranges):
             continue
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if operand is not None and not is_tainted(trace, operand):

@@ -9,6 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
+from shapedoc.rules.fedback import Refed, fed_back
 from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
@@ -27,10 +28,11 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         if problem.kind == _KIND:
             operand = event.operand(problem.operands[0]) if problem.operands else None
-            if not is_tainted(trace, operand):
+            if not is_tainted(trace, operand, noted=False):
                 yield _found(trace, *clearest(trace, event, problem))
         elif is_single_step(event, problem):
             yield _step(trace, event, problem)
+    yield from (_refed(trace, refed) for refed in fed_back(trace))
 
 
 def is_single_step(event: Event, problem: Problem) -> bool:
@@ -208,6 +210,34 @@ def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
         + call_labels(event),
         why="torch takes two axes for (time, features) without a batch, and the state that is passed has a batch",
         help=f"{inner}.unsqueeze({1 if first else 0}), a sequence of one step",
+    )
+
+
+def _refed(trace: Trace, refed: Refed) -> Finding:
+    """What a loop feeds back has other axes than what it began with."""
+    event, operand = refed.event, refed.operand
+    text, actual = text_of(trace, operand), shape_text(event, refed.after)
+    began = shape_text(refed.first, refed.before)
+    made = graph(trace).producer(operand.value)
+    outer = event.calls[-1].span if event.calls and event.calls[-1].span.path == event.span.path else None
+    ours, theirs = refed.after.rank or 0, refed.before.rank or 0
+    more = f"take {ours - theirs} of its axes away" if ours > theirs else f"give it {theirs - ours} more"
+    return finding(
+        trace,
+        event,
+        made.span if made is not None and made.short != "phi" and not made.span.path else outer,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the loop starts with {began} for `{_called(event)}` and goes on with {actual}",
+        tensor=text,
+        actual=actual,
+        expected=began,
+        labels=label(event.span, f"looked up here, {began} at first")
+        + label(outer, "fed back in the next round")
+        + call_labels(event),
+        why="an embedding takes any number of axes and hands them on: every round would have others than the first",
+        help=f"{more} before the next round, with squeeze or an index" if ours > theirs else f"{more}, with unsqueeze",
     )
 
 

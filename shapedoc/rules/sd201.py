@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Call, Operand, Trace
 from shapedoc.core.value import Tensor
+from shapedoc.rules.beams import Beams, lined_up
 from shapedoc.rules.blame import faulty_call, handed_in
 from shapedoc.rules.elementwise import Meeting, is_layered, shallowest
 from shapedoc.rules.layered import Layered, layered_queries
@@ -31,6 +32,29 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _of_layers(trace, layered)
     for picked in {p.event.span: p for p in picked_entries(trace)}.values():
         yield _of_entry(trace, picked)
+    for beams in lined_up(trace):
+        yield _of_beams(trace, beams)
+
+
+def _of_beams(trace: Trace, beams: Beams) -> Finding:
+    event, text, classes = beams.event, text_of(trace, beams.scores), text_of(trace, beams.classes)
+    actual = shape_text(event, beams.shape)
+    return finding(
+        trace,
+        event,
+        beams.scores.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} {actual} has a score for each hypothesis, and is added along the classes of {classes}",
+        tensor=text,
+        actual=actual,
+        labels=label(event.span, f"{classes} is {shape_text(event, beams.classes.shape)}") + call_labels(event),
+        why="axes meet from the right: the score of hypothesis k goes to class k of every hypothesis, not to all "
+        "that goes on from k",
+        notes=("runs only where sizes happen to agree, or one of them is 1",),
+        help=f"{atom(text)}.unsqueeze(1)",
+    )
 
 
 def _of_entry(trace: Trace, picked: Picked) -> Finding:

@@ -18,6 +18,7 @@ from shapedoc.rules.flow import SHAPING, events_of, graph, shape_at
 from shapedoc.rules.layouts import evidence, layouts, mixed_up
 from shapedoc.rules.positions import counting, is_positions
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sliced_tables import Cut, cut_features
 from shapedoc.rules.softmaxes import softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
@@ -59,7 +60,30 @@ def check(trace: Trace) -> Iterator[Finding]:
                 seen.add(event.span)
                 yield _found(trace, total)
                 break
+    cuts = sorted(cut_features(trace), key=lambda c: -len(c.event.calls))
+    yield from (_along_features(trace, cut) for cut in {c.event.span: c for c in cuts}.values())
     yield from _per_example(trace)
+
+
+def _along_features(trace: Trace, cut: Cut) -> Finding:
+    """A table (n, d) of which the features are cut to the length of a sequence."""
+    event, text = cut.event, text_of(trace, cut.table)
+    shape, size = shape_text(event, cut.table.shape), event.sizes.show(cut.size) if event.sizes is not None else ""
+    length = f"`{size}` features" if size.isidentifier() else "as many features as there are steps"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} {shape} has a row for each position, and {length} are taken of all rows",
+        tensor=text,
+        actual=shape,
+        labels=label(cut.made.span, f"filled here, {shape}") + call_labels(event),
+        why="the axis that counts positions is the first one: with an axis of size 1 before it, it would be the second",
+        help=f"cut the rows, or give the table that axis where it is built: {text}.unsqueeze(0)",
+    )
 
 
 def _single(trace: Trace, event: Event, positions: Operand, sequence: Operand) -> tuple[Event, str] | None:

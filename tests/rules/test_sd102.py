@@ -165,6 +165,11 @@ class Bias(nn.Module):
 
 Bias(8, 12)(torch.randn(2, 5, 8))
 """,
+    "joined positions over frequencies, and no column": """
+def angles(longest, width):
+    place = torch.cat([torch.arange(longest), torch.arange(longest)])
+    return place / 10000 ** (2 * torch.arange(0, width // 2).unsqueeze(0) / width)  # <- SD102
+""",
 }
 
 RIGHT = {
@@ -294,6 +299,11 @@ class Scales(nn.Module):
         return scores * self.scale
 
 Scales(4)(torch.randn(2, 4, 5, 5))
+""",
+    "a column of joined positions over frequencies": """
+def angles(longest, width):
+    place = torch.cat([torch.arange(longest), torch.arange(longest)]).unsqueeze(1)
+    return place / 10000 ** (2 * torch.arange(0, width // 2).unsqueeze(0) / width)
 """,
 }
 

@@ -118,6 +118,57 @@ def gram(x):
     n, t, d = x.shape
     return x @ x.t()  # <- SD105
 """,
+    "a token that is fed back with an axis more": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def step(self, token, state):
+        output, state = self.cell(self.embed(token), state)
+        n, t = token.size(0), token.size(1)
+        return self.out(output.reshape(-1, 16)).view(n, t, -1), state
+
+    def forward(self, memory, steps):
+        n = memory.size(0)
+        token, state = torch.zeros(n, 1, dtype=torch.long), None
+        for _ in range(steps):
+            logits, state = self.step(token, state)
+            token = logits.topk(1)[1]  # <- SD105
+        return token
+""",
+    "a step that leaves the sequence it started as": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, memory, steps):
+        n = memory.size(0)
+        token, state = torch.zeros(n, dtype=torch.long), None
+        for _ in range(steps):
+            output, state = self.cell(self.embed(token), state)
+            logits = self.out(output.reshape(-1, 16))
+            token = logits.argmax(-1, keepdim=True)  # <- SD105
+        return token
+""",
+    "a cell that is fed a step with its sequence, beside features of another width": """
+class Captions(nn.Module):
+    def __init__(self, vocab, width):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, 512)
+        self.gate = nn.Linear(512, width)
+        self.cell = nn.LSTMCell(512 + width, 512)
+
+    def forward(self, beam, h, c):
+        words = torch.zeros(beam, 1, dtype=torch.long)
+        joined = torch.cat((self.embed(words), self.gate(h)), dim=1)
+        return self.cell(joined, (h, c))  # <- SD105
+""",
 }
 
 RIGHT = {
@@ -197,6 +248,38 @@ def last(x):
 
 last(torch.randn(5, 8))
 last(torch.randn(2, 5, 8))
+""",
+    "a token that is fed back as it was": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, memory, steps):
+        n = memory.size(0)
+        token, state = torch.zeros(n, 1, dtype=torch.long), None
+        for _ in range(steps):
+            output, state = self.cell(self.embed(token), state)
+            token = self.out(output.reshape(n, 1, 16)).topk(1)[1].squeeze(-1)
+        return token
+""",
+    "what is looked up is laid out anew": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, memory, steps):
+        n = memory.size(0)
+        token, state = torch.zeros(n, 1, dtype=torch.long), None
+        for _ in range(steps):
+            output, state = self.cell(self.embed(token).view(1, n, -1), state)
+            token = self.out(output.reshape(-1, 16)).argmax(-1)
+        return token
 """,
 }
 

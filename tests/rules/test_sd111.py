@@ -52,6 +52,26 @@ def gram(x):
     "a join of vectors along their second axis": """
 x = torch.cat((torch.zeros(3), torch.zeros(3)), dim=1)  # <- SD111
 """,
+    "the size of an axis that was summed": """
+def pooled_steps(memory):
+    n, t, d = memory.shape
+    pooled = memory.mean(dim=1)
+    return pooled.new_zeros(pooled.size(0), pooled.size(2))  # <- SD111
+""",
+    "the shape of a step that has none": """
+class Step(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+
+    def step(self, token):
+        n, t = token.shape[0], token.shape[1]  # <- SD111
+        return self.embed(token).view(n, t, -1)
+
+    def forward(self, tokens):
+        n, t = tokens.shape
+        return self.step(tokens[:, 0])
+""",
 }
 
 RIGHT = {
@@ -91,6 +111,22 @@ def pooled(x):
 
 pooled(torch.zeros(2, 5))
 pooled(torch.zeros(2, 5, 8))
+""",
+    "a size that is asked for where there is one": """
+def steps(memory):
+    n, t, d = memory.shape
+    pooled = memory.mean(dim=1)
+    k = pooled.size(2) if pooled.dim() > 2 else 1
+    if len(pooled.shape) == 3 and pooled.shape[2] == 1:
+        k = 2
+    try:
+        return pooled.size(2)
+    except IndexError:
+        return k
+""",
+    "a size of a step of unknown rank": """
+def width(step):
+    return step.size(2)
 """,
 }
 

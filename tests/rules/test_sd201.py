@@ -76,6 +76,29 @@ def gate(memory, g):
     batch, d = g.shape
     return memory * g  # <- SD201
 """,
+    "scores of hypotheses along the classes": """
+def beam_search(model, state, width, steps):
+    scores = torch.zeros(width)
+    for _ in range(steps):
+        log_probs = F.log_softmax(model(state), dim=-1)
+        total = scores + log_probs  # <- SD201
+        scores, best = total.view(-1).topk(width)
+        state = state[best % width]
+    return scores
+""",
+    "scores of hypotheses expanded along the classes": """
+def beam_search(model, state, width, steps):
+    scores = torch.zeros(1)
+    for _ in range(steps):
+        log_probs = F.log_softmax(model(state), dim=-1)
+        total = (scores.expand_as(log_probs) + log_probs).view(-1)  # <- SD201
+        best, places = total.topk(width)
+        kept = []
+        for score, place in zip(best, places):
+            kept.append(score.item())
+        scores = torch.tensor(kept)
+    return scores
+""",
 }
 
 RIGHT = {
@@ -144,6 +167,26 @@ def scale(x, temperature):
     "nothing is known": """
 def add(x, y):
     return x + y
+""",
+    "scores of hypotheses, one for all classes": """
+def beam_search(model, state, width, steps):
+    scores = torch.zeros(width)
+    for _ in range(steps):
+        log_probs = F.log_softmax(model(state), dim=-1)
+        total = scores.unsqueeze(1).expand_as(log_probs) + log_probs
+        scores, best = total.view(-1).topk(width)
+        state = state[best % width]
+    return scores
+""",
+    "a penalty for each class": """
+def beam_search(model, state, width, steps, penalty):
+    bias = torch.tensor([0.0, 0.0, -1.0])
+    scores = torch.zeros(width)
+    for _ in range(steps):
+        log_probs = F.log_softmax(model(state), dim=-1) + bias
+        scores, best = (scores[:, None] + log_probs).view(-1).topk(width)
+        state = state[best % width]
+    return scores
 """,
 }
 

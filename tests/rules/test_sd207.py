@@ -55,6 +55,20 @@ class Encoder(nn.Module):
         x = self.embed(tokens)
         return x + self.table[:, T]  # <- SD207
 """,
+    "a table without its axis for the batch, cut as if it had one": """
+class Sines(nn.Module):
+    def __init__(self, width, longest):
+        super().__init__()
+        table = torch.zeros(longest, width)
+        place = torch.arange(0, longest).unsqueeze(1)
+        rate = torch.exp(torch.arange(0, width, 2) * -0.1)
+        table[:, 0::2] = torch.sin(place * rate)
+        table[:, 1::2] = torch.cos(place * rate)
+        self.register_buffer("table", table)
+
+    def forward(self, x):
+        return x + self.table[:, : x.size(1)]  # <- SD207
+""",
 }
 
 WRONG |= {
@@ -182,6 +196,36 @@ class Positions(nn.Module):
 def biased(x, speakers, table):
     B, T, d = x.shape
     return x + table[speakers].view(B, 1, d)
+""",
+    "a table cut to the features that there are": """
+class Sines(nn.Module):
+    def __init__(self, width, longest):
+        super().__init__()
+        even = width + width % 2
+        table = torch.zeros(longest, even)
+        place = torch.arange(0, longest).unsqueeze(1)
+        rate = torch.exp(torch.arange(0, even, 2) * -0.1)
+        table[:, 0::2] = torch.sin(place * rate)
+        table[:, 1::2] = torch.cos(place * rate)
+        self.register_buffer("table", table)
+        self.width = width
+
+    def forward(self, x):
+        return x + self.table[: x.size(1), : self.width]
+""",
+    "a table with its axis for the batch": """
+class Sines(nn.Module):
+    def __init__(self, width, longest):
+        super().__init__()
+        table = torch.zeros(longest, width)
+        place = torch.arange(0, longest).unsqueeze(1)
+        rate = torch.exp(torch.arange(0, width, 2) * -0.1)
+        table[:, 0::2] = torch.sin(place * rate)
+        table[:, 1::2] = torch.cos(place * rate)
+        self.register_buffer("table", table.unsqueeze(0))
+
+    def forward(self, x):
+        return x + self.table[:, : x.size(1)]
 """,
 }
 
