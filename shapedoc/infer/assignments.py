@@ -26,6 +26,7 @@ from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, Signal, executor, span_of
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
+from shapedoc.infer.results import note_results
 from shapedoc.infer.subscripts import key_of, settle_index
 from shapedoc.infer.values import Container, Instance, Setting, Symbolic
 from shapedoc.source import ir
@@ -94,6 +95,7 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
                 value = m.name_size(value, target.id, target.span[0], m.function)
             m.store(target.id, value)
         case ir.Attribute():
+            m.patched = m.patched or target.attr == "forward"
             owner = m.eval(target.value)
             if isinstance(owner, Instance):
                 if isinstance(value, Int):
@@ -104,6 +106,7 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
             elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
                 assign(m, target.value, value)
         case ir.Sequence():
+            note_results(m, target, value, source)
             _unpack(m, target, _sizes_of(m, target, value, source))
         case ir.Subscript():
             _assign_item(m, target, value, source)

@@ -130,6 +130,8 @@ class Machine(Recorder):
         self.supposing = False
         # How many ``try`` statements are around: what stands in one may be there to see whether it raises.
         self.watched = 0
+        # Whether some module is given another forward: a library's need not do what it does then.
+        self.patched = False
         # Comparisons that decide a branch, by file and place.
         self.conditions: set[tuple[str, ir.Span4]] = set()
         # Loops whose rounds stand for any number of them, and how many where that is known.

@@ -99,6 +99,9 @@ def _called(event: Event) -> str:
 
 def _title(event: Event, problem: Problem, text: str) -> str:
     wanted, got = problem.detail.get("wanted", ""), problem.detail.get("got", "")
+    if problem.detail.get("why") == "results":
+        results = "one tensor" if got == "1" else f"{got} results"
+        return f"`{problem.detail.get('called', '')}` gives {results}, which {wanted} names are to take"
     if event.op == "unpack":
         return f"{wanted} names for the {got} axes of `{text}`"
     if problem.detail.get("why") == "indices":
@@ -113,6 +116,10 @@ def _axes(count: str) -> str:
 
 
 def _why(event: Event, problem: Problem) -> str:
+    if problem.detail.get("why") == "results":
+        if problem.detail.get("got") == "1":
+            return "a tensor is taken apart along its first axis: that raises nothing where it happens to fit"
+        return "Python raises a ValueError: every result needs a name"
     match event.short:
         case "unpack":
             return "Python unpacks a shape into as many names as the tensor has axes"
@@ -134,6 +141,8 @@ def _why(event: Event, problem: Problem) -> str:
 def _help(trace: Trace, event: Event, problem: Problem, operand: Operand | None, text: str) -> str:
     got, wanted = problem.detail.get("got", ""), problem.detail.get("wanted", "")
     inner = atom(text)
+    if problem.detail.get("why") == "results":
+        return "name the result as a whole" if got == "1" else f"name all {got}, or `_` for what is not used"
     match event.short, got:
         case "unpack", _:
             shape = shape_at(event, operand)

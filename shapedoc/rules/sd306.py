@@ -29,6 +29,10 @@ def check(trace: Trace) -> Iterator[Finding]:
         if source is not None:
             swapped.add(source.event.span)
             yield _exchanged(trace, cell, source)
+        twice = _twice(trace, cell, calls)
+        if twice is not None:
+            told.add(twice.event.span)
+            yield _repeated(trace, cell, twice)
     for attention in attentions(trace):
         made = {s.key for s in attention.query if s.kind == "cell" and s.part == "c"}
         if len(attention.query) != 1 or len(made) != 1:
@@ -75,6 +79,47 @@ def _swapped(cell: Cell, calls: dict[int, Cell]) -> Cell | None:
     clean = _parts(cell.hidden) == {"c"} and _parts(cell.memory) == {"h"}
     both = hidden & memory
     return calls.get(int(next(iter(both)))) if clean and len(both) == 1 else None
+
+
+def _twice(trace: Trace, cell: Cell, calls: dict[int, Cell]) -> Cell | None:
+    """The LSTM whose hidden state goes in as both states here, written out twice, while its cell state is left over."""
+    state = cell.event.operand("hx")
+    if not cell.is_lstm or state is None or cell.hidden != cell.memory or _parts(cell.hidden) != {"h"}:
+        return None
+    source = calls.get(int(next(iter(cell.hidden)).key)) if len(cell.hidden) == 1 else None
+    if source is None or not source.is_lstm or next(iter(cell.hidden)).kind != "cell":
+        return None
+    one, other = state.value.items if isinstance(state.value, Seq) and len(state.value.items) == 2 else (None, None)
+    if one is other or not isinstance(source.event.result, Seq):
+        return None  # one tensor for both, as of a cell that keeps one state, is meant
+    left = [s for s in source.event.result.items[1:] if isinstance(s, Seq) and len(s.items) == 2]
+    memory = left[0].items[1] if left else None
+    users = graph(trace).users[source.event.index]
+    read = any(o.value is memory for e in users for o in tensor_operands(e))
+    return source if isinstance(memory, Tensor) and not read else None
+
+
+def _repeated(trace: Trace, cell: Cell, source: Cell) -> Finding:
+    """The hidden state for both states."""
+    state = cell.event.operand("hx")
+    text = trace.source(state.span) if state is not None and state.span is not None and not state.span.path else "hx"
+    return finding(
+        trace,
+        cell.event,
+        _paired(cell, source),
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"{text} holds the hidden state of the LSTM twice: its cell state goes nowhere",
+        tensor=text,
+        actual="(h, h)",
+        expected="(h, c)",
+        labels=label(cell.event.span, "goes in here")
+        + label(source.event.span, "returned here, the hidden state first")
+        + call_labels(cell.event),
+        why="both have one shape, so nothing raises; the memory that the LSTM has built up is lost",
+        help="take the second of the two states for the second place",
+    )
 
 
 def _exchanged(trace: Trace, cell: Cell, source: Cell) -> Finding:

@@ -12,8 +12,8 @@ from shapedoc.core.value import Bool, Int, Seq, Tensor
 from shapedoc.core.written import Parameter
 from shapedoc.rules.cells import Cell
 from shapedoc.rules.contractions import literal, names, tensor_operands
-from shapedoc.rules.encoders import index_parts, is_bidirectional, is_whole, taken
-from shapedoc.rules.flow import Graph, graph
+from shapedoc.rules.encoders import Taken, index_parts, is_bidirectional, is_whole, taken
+from shapedoc.rules.flow import Graph, axis_at, graph, shape_at
 from shapedoc.rules.reordered import mixed_orders
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, named
@@ -38,6 +38,8 @@ def check(trace: Trace) -> Iterator[Finding]:
     for part in taken(trace, g):
         batch_first = part.cell.layer.config.get("batch_first")
         if part.part == "out" and isinstance(batch_first, Bool) and not _is_packed(g, part.cell):
+            for user in _last_examples(g, part) if batch_first.value else ():
+                yield _of_batch(trace, user, part.cell)
             for user in _last_steps(g, part.cell.event, part.tensor, 1 if batch_first.value else 0):
                 lengths = _ignored_lengths(trace, user)
                 if lengths is not None and not is_bidirectional(part.cell):
@@ -81,6 +83,37 @@ def _last_steps(g: Graph, made: Event, tensor: Tensor, time: int) -> Iterator[Ev
             continue
         if all(is_whole(p) for i, p in enumerate(parts) if i != time):
             yield user
+
+
+def _last_examples(g: Graph, part: Taken) -> Iterator[Event]:
+    """The indices that take the last example of a batch, the first axis, with all of its steps, in a function."""
+    for user in _last_steps(g, part.cell.event, part.tensor, 0):
+        shape, parts = shape_at(user, user.operand("input")), index_parts(user.value("index"))
+        rank = shape.rank if shape is not None else None
+        if user.span.path or not user.calls or (rank != 3 and (rank is not None or parts is None or len(parts) != 3)):
+            continue
+        examples = axis_at(shape, 0)
+        if examples is None or examples.dim.value is None:
+            yield user
+
+
+def _of_batch(trace: Trace, event: Event, cell: Cell) -> Finding:
+    name = cell.layer.name or cell.event.short.removesuffix(".forward")
+    text = trace.source(event.span)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"{text} is the last example of the batch, with all its steps, not the last step",
+        tensor=named(trace, next(iter(tensor_operands(event)), None)),
+        labels=label(cell.layer.span, f"`{name}` is built with batch_first=True: the batch comes first")
+        + call_labels(event),
+        why="the outputs of every other example are left out, and nothing raises",
+        help=f"`{text.partition('[')[0]}[:, -1]`",
+    )
 
 
 def _of_padding(trace: Trace, event: Event, unpacked: Event) -> Finding:
@@ -162,7 +195,8 @@ RULE = Rule(
     severity="warning",
     summary="The last step of padded outputs, or of a backward direction, is taken for the summary of a sequence.",
     what="Looks for an index -1 on the time axis of what `pad_packed_sequence` returns, and of the outputs of a "
-    "bidirectional module; and for scores of a batch that was sorted by length whose values were not.",
+    "bidirectional module; for an index -1 on the batch of a module's outputs, which takes the last example; and for "
+    "scores of a batch that was sorted by length whose values were not.",
     why="Shorter sequences end before the last step: there the outputs are zeros. And the backward direction begins at "
     "the last step: there it has seen one token.",
     instead="Take the state that the module returns, or gather the outputs at `lengths - 1`.",

@@ -26,7 +26,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             seen.add(sink.event.span)
             yield _found(trace, sink, meaning)
     for weak in weak_masks(trace):
-        if weak.event.span not in seen and not weak.event.doubtful:
+        boolean = isinstance(weak.mask.value, Tensor) and weak.mask.value.kind == "bool"
+        if weak.event.span not in seen and (boolean or not weak.event.doubtful):
             seen.add(weak.event.span)
             yield _weak(trace, weak)
 

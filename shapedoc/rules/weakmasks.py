@@ -79,12 +79,17 @@ def _weak(trace: Trace, g: Graph, softmax: Softmax, event: Event) -> Weak | None
             return None
         weak = is_tiny(number) or (number >= 0 and runs_along_keys(g, softmax, event, mask))
         return Weak(event, mask, softmax, number) if weak else None
-    if event.short == "mul" and not event.in_place:
-        for mask in tensor_operands(event):
-            meaning = masks(trace).of(mask.value)
-            if meaning is not None and not meaning.additive and runs_along_keys(g, softmax, event, mask):
+    if event.short == "mul":
+        for mask in tensor_operands(event)[event.in_place :]:
+            if _hides(trace, g, mask) and runs_along_keys(g, softmax, event, mask):
                 return Weak(event, mask, softmax, None)
     return None
+
+
+def _hides(trace: Trace, g: Graph, factor: Operand) -> bool:
+    """Whether a factor is a mask of ones and zeros, or of truth values."""
+    meaning = masks(trace).of(factor.value)
+    return is_mask(g, factor) if meaning is None else not meaning.additive
 
 
 def _fill(event: Event) -> float | None:

@@ -171,7 +171,86 @@ class Captions(nn.Module):
 """,
 }
 
+WRONG |= {
+    "three names for four results": """
+class Decoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.cell = nn.GRUCell(d, d)
+
+    def step(self, x, state, memory):
+        state = self.cell(x, state)
+        weights = torch.softmax(memory @ state.unsqueeze(2), dim=1)
+        return (weights * memory).sum(1), state, weights, x
+
+    def sample(self, x, state, memory):
+        context, state, weights = self.step(x, state, memory)  # <- SD105
+        return context
+""",
+    "the state of an LSTM in two names": """
+class Encoder(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.run = nn.LSTM(d, d)
+
+    def forward(self, words):
+        notes, hidden, memory = self.run(words)  # <- SD105
+        return notes, hidden
+""",
+    "two names for one tensor": """
+class Model(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.inner = nn.TransformerEncoderLayer(d, 2)
+
+    def forward(self, words):
+        T, B, d = words.shape
+        out, weights = self.inner(words)  # <- SD105
+        return out
+""",
+}
+
 RIGHT = {
+    "as many names as results, whatever the flag": """
+class Attention(nn.Module):
+    def forward(self, query, memory, weighed=False):
+        weights = torch.softmax(query @ memory.transpose(1, 2), dim=-1)
+        if weighed:
+            return weights @ memory, weights
+        return weights @ memory, weights, query
+
+def use(attention: Attention, query, memory):
+    context, weights = Attention()(query, memory, weighed=True)
+    context, weights, query = Attention()(query, memory)
+    context, *others = Attention()(query, memory)
+    return context
+""",
+    "a module whose forward is another one": """
+class Model(nn.Module):
+    def __init__(self, d, forward):
+        super().__init__()
+        self.inner = nn.TransformerEncoderLayer(d, 2)
+        self.inner.self_attn.forward = forward
+
+    def forward(self, words):
+        T, B, d = words.shape
+        out, weights = self.inner(words)
+        return out
+""",
+    "a call that is tried": """
+def attend(module: nn.MultiheadAttention, query):
+    module = nn.MultiheadAttention(8, 2)
+    try:
+        out, weights, extra = module(query, query, query)
+    except ValueError:
+        out, weights = module(query, query, query)
+    return out
+""",
+    "the rows of a mapped table": """
+def gates(x, d):
+    first, second = nn.Linear(d, d)(torch.randn(2, 5, d))
+    return first + second
+""",
     "lengths of who knows how many axes, sorted": """
 def by_length(words, embedded):
     n = (words != 0).long().sum(dim=1)

@@ -79,7 +79,51 @@ Decoder(3, 7)(torch.randn(2, 3), torch.randn(2, 5, 7), (zero, zero))
 """,
 }
 
+WRONG |= {
+    "the hidden state for both": """
+def copies(state, n):
+    return state.repeat(1, n, 1)
+
+class Model(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.encoder, self.decoder = nn.LSTM(d, h), nn.LSTM(d, h)
+
+    def forward(self, x, y, n):
+        memory, states = self.encoder(x)
+        states = (copies(states[0], n), copies(states[0], n))
+        output, _ = self.decoder(y, states)  # <- SD306
+        return output
+""",
+}
+
 RIGHT = {
+    "each state in its place": """
+def copies(state, n):
+    return state.repeat(1, n, 1)
+
+class Model(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.encoder, self.decoder = nn.LSTM(d, h), nn.LSTM(d, h)
+
+    def forward(self, x, y, n):
+        memory, states = self.encoder(x)
+        states = (copies(states[0], n), copies(states[1], n))
+        output, _ = self.decoder(y, states)
+        return output
+""",
+    "the one state of a GRU for both": """
+class Model(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.encoder, self.decoder = nn.GRU(d, h), nn.LSTM(d, h)
+
+    def forward(self, x, y):
+        memory, state = self.encoder(x)
+        output, _ = self.decoder(y, (state.clone(), state.clone()))
+        return output
+""",
     "the hidden state is shown": """
 class Decoder(nn.Module):
     def __init__(self, width, vocabulary):

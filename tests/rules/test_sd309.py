@@ -44,7 +44,62 @@ class Judge(nn.Module):
 """,
 }
 
+WRONG |= {
+    "the last example for the last step": """
+class Reader(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.run, self.out = nn.GRU(d, h, batch_first=True), nn.Linear(h, 2)
+
+    def forward(self, words):
+        notes, state = self.run(words)
+        return self.out(notes[-1, :, :])  # <- SD309
+""",
+    "the last example, by its rank": """
+def read(run: nn.LSTM, words):
+    B, T, d = words.shape
+    run = nn.LSTM(d, 7, batch_first=True)
+    notes, state = run(words)
+    return notes[-1]  # <- SD309
+
+read(None, x)
+""",
+}
+
 RIGHT = {
+    "the last step of one sequence without a batch": """
+class Reader(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.run, self.out = nn.GRU(d, h, batch_first=True), nn.Linear(h, 2)
+
+    def forward(self, words):
+        T, d = words.shape
+        notes, state = self.run(words)
+        return self.out(notes[-1])
+""",
+    "the only example": """
+class Reader(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.run, self.out = nn.GRU(d, h, batch_first=True), nn.Linear(h, 2)
+
+    def forward(self, words):
+        T, d = words.shape
+        notes, state = self.run(words.unsqueeze(0))
+        return self.out(notes[-1])
+""",
+    "the last step, time first": """
+class Reader(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.run, self.out = nn.GRU(d, h), nn.Linear(h, 2)
+
+    def forward(self, words):
+        T, B, d = words.shape
+        notes, state = self.run(words)
+        return self.out(notes[-1])
+""",
     "the state": """
 rnn = nn.LSTM(3, 7, batch_first=True)
 packed, (h, c) = rnn(pack_padded_sequence(x, lengths, batch_first=True))

@@ -68,7 +68,51 @@ def attend(query, key, value):
 """,
 }
 
+WRONG |= {
+    "a product in place with truth values": """
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x, y, padded=None):
+        B, Tx, _ = x.size()
+        B, Ty, _ = y.size()
+        q, k, v = self.q(x), self.k(y), self.v(y)
+        scores = q @ k.transpose(1, 2) / q.size(-1) ** 0.5
+        if padded is not None:
+            scores *= torch.logical_not(padded.view(B, 1, Ty))  # <- SD505
+        return torch.softmax(scores, dim=-1) @ v
+""",
+    "a product with truth values that a parameter gives": """
+def attend(query, key, value, padded):
+    B, Tq, d = query.size()
+    B, Tk, d = key.size()
+    scores = query @ key.transpose(1, 2) / d**0.5
+    scores = scores * (padded.view(B, 1, Tk) == 0)  # <- SD505
+    return torch.softmax(scores, dim=-1) @ value
+""",
+}
+
 RIGHT = {
+    "a product in place with the mask, and a fill": """
+def attend(query, key, value, padded):
+    B, Tq, d = query.size()
+    B, Tk, d = key.size()
+    scores = query @ key.transpose(1, 2) / d**0.5
+    hidden = torch.logical_not(padded).view(B, 1, Tk)
+    scores *= hidden
+    scores = scores.masked_fill(~hidden, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ value
+""",
+    "rows of padded queries set to zero": """
+def attend(query, key, value, padded):
+    B, Tq, d = query.size()
+    B, Tk, d = key.size()
+    scores = query @ key.transpose(1, 2) / d**0.5
+    scores *= torch.logical_not(padded).view(B, Tq, 1)
+    return torch.softmax(scores, dim=-1) @ value
+""",
     "a product, and what is added besides": """
 def attend(scores, value, words):
     B, T = words.shape

@@ -1,0 +1,62 @@
+"""Calls whose results are taken apart into another number of names than there are."""
+
+from __future__ import annotations
+
+from shapedoc.core.trace import Operand, Problem
+from shapedoc.core.value import Seq, Tensor, Unknown, Value
+from shapedoc.infer.machine import Machine, span_of
+from shapedoc.infer.values import BoundMethod, Instance
+from shapedoc.source import ir
+
+__all__ = ["note_results"]
+
+
+def note_results(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> None:
+    """Record a call that gives more or fewer results than the names it is assigned to; Python raises there.
+
+    A module that gives one tensor is taken apart along its first axis: that fits batches of one size.
+    """
+    if m.path or m.watched or not isinstance(source, ir.Call) or any(isinstance(t, ir.Starred) for t in target.items):
+        return
+    wanted = len(target.items)
+    match value:
+        case Seq(rest=None, kind="tuple", items=items) if len(items) != wanted:
+            first, got = next((i for i in items if isinstance(i, Tensor)), None), str(len(items))
+        case Tensor() if not m.patched and _is_of_module(m, value, source) and _first_is_open(m, value):
+            first, got = value, "1"
+        case _:
+            return
+    if first is None or not _is_known(m, source.func):
+        return
+    operand = Operand("input", first, shape=first.shape)
+    event = m.emit("unpack", target, (operand,), Unknown("unpacking of another length"))
+    detail = {"wanted": str(wanted), "got": got, "why": "results", "called": _called(source.func)}
+    event.problems = (Problem("wrong-rank", ("input",), detail=detail),)
+
+
+def _is_of_module(m: Machine, tensor: Tensor, source: ir.Call) -> bool:
+    """Whether a library's module gave the tensor, in this very call."""
+    event = m.trace.events[tensor.event] if 0 <= tensor.event < len(m.trace.events) else None
+    return event is not None and event.short.endswith(".forward") and event.span == span_of(source, m.path)
+
+
+def _first_is_open(m: Machine, tensor: Tensor) -> bool:
+    """Whether the first axis may have any size."""
+    shape = m.sizes.shape(tensor.shape)
+    return bool(shape.prefix) and len(shape.prefix) > 1 and shape.prefix[0].dim.value is None
+
+
+def _is_known(m: Machine, func: ir.Expr) -> bool:
+    """Whether what is called is what runs: no module that a parameter is taken for because of its name."""
+    value = m.eval(func) if isinstance(func, ir.Name | ir.Attribute) else None
+    receiver = value.receiver if isinstance(value, BoundMethod) else value
+    return not (isinstance(receiver, Instance) and receiver.open and receiver.name != "")
+
+
+def _called(func: ir.Expr) -> str:
+    match func:
+        case ir.Name():
+            return func.id
+        case ir.Attribute():
+            return func.attr
+    return "the call"
