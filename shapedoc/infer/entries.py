@@ -23,6 +23,7 @@ from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.lineage import touches
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources, called
+from shapedoc.infer.recalled import ranks_of
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Symbolic
@@ -282,7 +283,7 @@ class Walk:
         symbols: dict[str, Symbolic] = {}
         start, stated, unknown = len(m.trace.events), len(m.trace.stated), dict(m.trace.unknown)
         known: dict[int, str] = {}
-        rounds, m.supposing = _PASSES if m.sources.later_use else 1, False
+        rounds, m.supposing, m.recalled = _PASSES if m.sources.later_use else 1, False, {}
         while rounds:
             rounds -= 1
             del m.trace.events[start:]
@@ -296,6 +297,7 @@ class Walk:
             m.take_back(0)
             if not whole:
                 break
+            m.recalled = ranks_of(m.trace.events[start:], m.sizes, m.surmises, m.tentative) | m.recalled
             now = _learn(m, symbols)
             done = now == known or not _clearer(m, start) or not rounds
             known = now
@@ -303,7 +305,7 @@ class Walk:
                 rounds, m.supposing = _PASSES - 1, True
             elif done:
                 break
-        m.supposing = False
+        m.supposing, m.recalled = False, {}
 
     def _walked(self, run: Runner, symbols: dict[str, Symbolic]) -> bool:
         """Walk once; whether it came to the end."""

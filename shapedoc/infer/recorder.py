@@ -14,6 +14,7 @@ from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoils, touches
 from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
+from shapedoc.infer.recalled import Place, recall
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.surmise import Surmises
 from shapedoc.infer.values import Symbolic
@@ -67,6 +68,8 @@ class Recorder:
         self.several: set[int] = set()
         # What is known of ranks at second hand, from a tensor whose own is but stated.
         self.surmises = Surmises()
+        # Ranks that the walk before this one learnt of what events make.
+        self.recalled: dict[Place, int] = {}
         # Functions whose comments have been found to contradict the code or each other.
         self.mistrusted: set[str] = set()
 
@@ -145,6 +148,8 @@ class Recorder:
         if event.short in _LAID_OUT:
             self._set_apart(event)
         self._hand_on(event, several=several, tentative=rests)
+        if self.recalled:
+            recall(self.recalled, event, self.sizes)
         return result
 
     def _hand_on(self, event: Event, *, several: bool, tentative: bool) -> None:
@@ -289,6 +294,8 @@ class Recorder:
             self.tentative.add(event.index)
             if any(among(v, self.one_sided) for v in values):
                 self.one_sided.add(event.index)
+        if self.recalled:
+            recall(self.recalled, event, self.sizes)
         return result
 
     def leaves(self, node: ir.Expr, value: Value) -> None:

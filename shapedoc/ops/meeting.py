@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.opposed import opposed, set_apart
+from shapedoc.ops.opposed import lone, opposed, score, set_apart
 from shapedoc.ops.pointwise import promote
 
 __all__ = ["contract", "product", "same_batch", "turned"]
@@ -22,7 +22,10 @@ def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], 
     """
     set_apart(at, left, right, pair)
     crossed = opposed(at, left, right, pair)
-    sameness = crossed or at.meet(*pair)
+    if crossed:
+        # Nothing that comes later teaches that the row is the feature: the walks after this one see it still.
+        at.sizes.apart(pair[0].dim, pair[1].dim)
+    sameness = crossed or lone(at, left, right, pair) or at.meet(*pair)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
             "mismatched-product",
@@ -56,6 +59,7 @@ def same_batch(at: OpContext, left: Tensor, right: Tensor, axis: int, pair: tupl
 def product(at: OpContext, shape: Shape | Sequence[Axis | Run], *tensors: Tensor) -> Tensor:
     """The result of a product of these tensors."""
     kind, like = promote(tensors)
+    score(at, shape.items if isinstance(shape, Shape) else shape, tensors)
     return at.tensor(shape, like, kind=kind)
 
 

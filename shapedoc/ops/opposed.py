@@ -1,17 +1,21 @@
 """Two axes that a product cannot mean to sum, whatever their sizes.
 
 A learned map makes and consumes features and passes rows through. In a product of two activations a feature of one
-never meets a row of the other; and two axes of one tensor are two quantities.
+never meets a row of the other; and two axes of one tensor are two quantities. An axis of size 1 that stands beside the
+one which a softmax normalised is not what the values are summed over.
 """
 
 from __future__ import annotations
 
-from shapedoc.core.shape import Axis
+from collections.abc import Sequence
+
+from shapedoc.core.dim import ONE
+from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
 
-__all__ = ["keep_feature", "opposed", "set_apart"]
+__all__ = ["keep_feature", "lone", "opposed", "score", "set_apart"]
 
 _ROWS = ("row", "time", "batch")
 
@@ -32,10 +36,44 @@ def opposed(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis])
 
 def _kind(at: OpContext, axis: Axis) -> str:
     feature = at.sizes.role(axis, "feature") is not None
-    if feature and at.sizes.role(axis, "weighed") is not None:
+    if feature and at.sizes.role(axis, "weighed") is not None and at.sizes.role(axis, "scored") is None:
         return ""
     row = any(at.sizes.role(axis, role) is not None for role in _ROWS)
     return "" if feature == row else "feature" if feature else "row"
+
+
+def score(at: OpContext, axes: Sequence[Axis | Run], tensors: Sequence[Tensor]) -> None:
+    """Mark the features that a product of two activations keeps: normalised, they are features still, and no places.
+
+    Of what a learned map gives to a softmax, ``Linear(d, T_max)``, each is the score of a place.
+    """
+    if len(tensors) == 2 and not any(t.learned for t in tensors):
+        for axis in axes[-2:]:
+            if isinstance(axis, Axis) and at.sizes.role(axis, "feature") is not None:
+                at.sizes.mark(axis, "scored", at.line)
+
+
+def lone(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis]) -> Sameness | None:
+    """That an axis of size 1 meets one that nothing says is 1, if it cannot be meant.
+
+    It stands in weights, beside the axis that was normalised: ``bmm(memory, weights.unsqueeze(1))``. Or it is that of
+    a learned column, and the other is a size that the author has a name for.
+    """
+    for tensor, mine, other in ((left, *pair), (right, *pair[::-1])):
+        if at.sizes.resolve(mine.dim) != ONE or other.visible:
+            continue
+        size = at.sizes.resolve(other.dim)
+        if size.sym is None or not size.sym.flexible or size.sym.value is not None:
+            continue
+        if (mine.visible and _weighs(at, tensor, mine)) or (tensor.learned and size.named):
+            return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{at.sizes.show(size)} == 1" if size.named else "")
+    return None
+
+
+def _weighs(at: OpContext, tensor: Tensor, axis: Axis) -> bool:
+    """Whether a tensor has one other axis of its last two, and a softmax normalised that."""
+    rest = [a for a in at.shape(tensor).suffix[-2:] if not a.same(axis)]
+    return len(rest) == 1 and at.sizes.role(rest[0], "weighed") is not None
 
 
 def set_apart(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis]) -> None:
@@ -50,6 +88,6 @@ def set_apart(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis
 
 
 def keep_feature(at: OpContext, old: Axis, new: Axis) -> None:
-    """The innermost part of a feature axis that a view split holds features."""
+    """The innermost part of a feature axis that a view split holds features, or the one that a pattern puts last."""
     if at.sizes.role(old, "feature") is not None and not new.same(old):
         at.sizes.mark(new, "feature", at.line)

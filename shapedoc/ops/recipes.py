@@ -12,6 +12,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
+from shapedoc.ops.opposed import keep_feature
 from shapedoc.ops.regroup import product, regroup
 
 __all__ = ["apply", "spread"]
@@ -105,7 +106,11 @@ def _split(
     axis = axis.sized(at.sizes.resolve(axis.dim))
     if len(found) == 1:
         return (axis,)
-    return regroup(at.sizes, [axis], found).axes if product(found) == axis.dim else tuple(found)
+    parts = regroup(at.sizes, [axis], found).axes if product(found) == axis.dim else tuple(found)
+    last = recipe.right[-1].names if recipe.right else ()
+    if len(last) == 1 and last[0] in term.names:
+        keep_feature(at, axis, parts[term.names.index(last[0])])  # heads may stand on either side of it
+    return parts
 
 
 def _quotient(at: OpContext, tensor: Tensor, placed: tuple[int, Axis], given: Dim) -> Dim:
