@@ -8,21 +8,32 @@ from math import gcd
 
 from shapedoc.core.dim import ZERO, Dim, Sym
 
-__all__ = ["Floor", "as_operand", "cancelled", "floor_of", "restored"]
+__all__ = ["Floor", "as_operand", "cancelled", "floor_of", "one_owner", "restored"]
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A quotient that does not divide as polynomials: `of`, a symbol, is assumed to be `size` so that it does."""
+    """A quotient that does not divide as polynomials: `of`, a symbol, is assumed to be `size` so that it does.
+
+    owner: whose sizes the two that are divided are, if all of them are of one.
+    """
 
     quotient: Dim
     text: str
     of: Sym | None = None
     size: Dim = ZERO
+    owner: str = ""
 
 
 def floor_of(a: int | None, b: int | None) -> int | None:
     return a // b if a is not None and b else None
+
+
+def one_owner(a: Dim, b: Dim) -> str:
+    """Whose sizes these two are, where all of them are of one owner: wherever they are divided, so is the quotient."""
+    syms = a.syms | b.syms
+    owners = {s.owner for s in syms}
+    return owners.pop() if len(owners) == 1 and not any(s.flexible for s in syms) else ""
 
 
 def cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:

@@ -56,16 +56,24 @@ UNKNOWN = Sameness(Kind.UNKNOWN, Strength.NONE)
 
 
 def never_zero(difference: Dim) -> bool:
-    """Whether no sizes make this zero: all terms of one sign, or a number left over (``2*d - 5``)."""
+    """Whether no sizes make this zero.
+
+    All terms of one sign; a number left over (``2*d - 5``); more than a number without the sizes being large, as every
+    size is at least one (``a + b - 1``).
+    """
     if difference.one_signed:
         return True
-    left, factor = 0, 0
+    left, factor, least, most = 0, 0, 0, 0
     for monomial, coefficient in difference.terms:
         if monomial:
             factor = gcd(factor, coefficient)
+            least, most = min(least, coefficient), max(most, coefficient)
         else:
             left = coefficient
-    return factor > 1 and left % factor != 0
+    if factor > 1 and left % factor != 0:
+        return True
+    total = sum(coefficient for _, coefficient in difference.terms)
+    return (least == 0 and total > 0) or (most == 0 and total < 0)
 
 
 def literal_meets(difference: Dim) -> bool:

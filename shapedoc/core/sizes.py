@@ -15,7 +15,7 @@ from itertools import product
 from shapedoc.core.agreement import agreed, same_run, ways
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
-from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, restored
+from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, one_owner, restored
 from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
 from shapedoc.core.shape import Run, Shape
@@ -114,9 +114,16 @@ class Sizes(Ranks):
             return Strength.STRONG
         if all(self._apart.of(s, t) for s in ours for t in theirs):
             return Strength.STRONG
-        if all(not s.flexible for s in ours | theirs) and len({s.owner for s in ours | theirs}) == 1:
+        if all(not s.flexible for s in ours | theirs) and len({self._owner(s) for s in ours | theirs}) == 1:
             return Strength.WEAK
         return Strength.NONE
+
+    def _owner(self, sym: Sym) -> str:
+        """Whose size a symbol is: a quotient is, wherever it is taken, of the owner of what is divided."""
+        for floor in self._floors.values():
+            if floor.owner and floor.quotient.sym is sym:
+                return floor.owner
+        return sym.owner
 
     # -- sizes
 
@@ -152,6 +159,8 @@ class Sizes(Ranks):
                 return ALWAYS
         elif never_zero(a - b):
             return Sameness(Kind.NEVER)
+        if self._floors and (a, b) != (parts := (self._divided(a), self._divided(b))):
+            return self._compare(*parts)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
             if ratio is not None and small.const is None and ratio.syms and ratio.named and not self._unfollowed(ratio):
@@ -160,6 +169,13 @@ class Sizes(Ranks):
             return UNKNOWN
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
+
+    def _divided(self, dim: Dim) -> Dim:
+        """A size made of the quotients that were taken of it, also where another branch took them."""
+        for floor in self._floors.values():
+            if floor.of is not None and not floor.of.flexible and floor.of in dim.syms:
+                dim = dim.substitute({floor.of: floor.size})
+        return dim
 
     def _unfollowed(self, dim: Dim) -> bool:
         return self.driven and any(s.flexible and s.value is None for s in dim.syms)
@@ -313,11 +329,11 @@ class Sizes(Ranks):
         name = text if whole is a else f"{as_operand(self.show(whole))}//{as_operand(self.show(b))}"
         q = Sym(name, value=value, owner=owner, origin=origin, line=line)
         if sym is None or sym in b.syms or not divides:
-            return Floor(Dim.of(q), text)
+            return Floor(Dim.of(q), text, owner=one_owner(a, b))
         size = b * Dim.of(q)
         quotient = a.substitute({sym: size}).divide(b)
         assert quotient is not None
-        return Floor(quotient, text, sym, size)
+        return Floor(quotient, text, sym, size, one_owner(a, b))
 
     def show(self, dim: Dim) -> str:
         """The dim as the author would write it: a product that a floor division split is put together again."""

@@ -36,6 +36,7 @@ from shapedoc.infer.values import (
     Function,
     Instance,
     LocalModule,
+    Setting,
     Super,
     Symbolic,
 )
@@ -43,7 +44,7 @@ from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
 
-__all__ = ["TENSOR_ONLY", "get", "is_foreign", "prefix_of", "shape_of", "size_at"]
+__all__ = ["TENSOR_ONLY", "get", "inherited", "is_constant", "is_foreign", "prefix_of", "shape_of", "size_at"]
 
 _COMPUTED = frozenset(("T", "mT", "H", "mH", "real", "imag", "grad"))
 _PLAIN = frozenset(("shape", "size", "dim", "ndim", "ndimension", "dtype", "device", "data"))
@@ -240,6 +241,11 @@ def is_foreign(qualified: str) -> bool:
     return root not in _KNOWN and root not in stdlib_module_names
 
 
+def is_constant(name: str) -> bool:
+    """Whether a name is written as those of settings are: ``MAX_LENGTH``."""
+    return len(name) > 1 and name.isupper()
+
+
 def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> Value:
     if name in value.attributes:
         return value.attributes[name]
@@ -265,6 +271,19 @@ def _of_instance(m: Machine, value: Instance, name: str, node: ir.Attribute) -> 
     if any(not isinstance(b, Class) for b in value.cls.ancestors()):
         return Bound(value, name)
     return Unknown(f"attribute `{name}` is not set")
+
+
+def inherited(m: Machine, value: Value) -> Setting | None:
+    """A field that a base class in a file that is not read has set, as a setting; None for anything else.
+
+    ``self.params["d_model"]`` and ``self.vocab_size`` of a ``Decoder(BaseDecoder)`` are the same wherever they stand.
+    """
+    if not isinstance(value, Bound) or not isinstance(value.owner, Instance):
+        return None
+    for base in value.owner.cls.ancestors():
+        if isinstance(base, Library) and is_foreign(base.qualified):
+            return m.setting(f"{value.owner.cls.name}.{value.method}")
+    return None
 
 
 def _of_symbolic(m: Machine, value: Symbolic, name: str, node: ir.Attribute) -> Value:

@@ -22,7 +22,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.core.verdict import Lost
 from shapedoc.infer import builtins, choices, library
-from shapedoc.infer.attributes import TENSOR_ONLY
+from shapedoc.infer.attributes import TENSOR_ONLY, inherited
 from shapedoc.infer.batched import suppose_batch
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
@@ -185,6 +185,7 @@ def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: 
 
 
 def _as_config(m: Machine, value: Value) -> Value:
+    value = inherited(m, value) or value
     if isinstance(value, Symbolic) and not value.used_as_tensor:
         return value.as_int()
     return value

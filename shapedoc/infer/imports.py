@@ -14,7 +14,7 @@ from pathlib import Path
 from shapedoc.cache import digest_of_file
 from shapedoc.core.finding import FileError
 from shapedoc.core.value import Library, Value
-from shapedoc.infer.attributes import is_foreign
+from shapedoc.infer.attributes import is_constant, is_foreign
 from shapedoc.infer.machine import Frame, Machine
 from shapedoc.infer.values import LocalModule
 from shapedoc.source import ir
@@ -33,11 +33,7 @@ _LIBRARIES = frozenset(("torch", "numpy", "einops", "math", "copy", "functools",
 def load_library(m: Machine, node: ir.Import) -> dict[str, Value]:
     """Imports as names of a library; those of other files are not followed, a constant's is a setting."""
     found = resolve_import(node).items()
-    return {name: m.setting(q) if _is_constant(name) and is_foreign(q) else Library(q) for name, q in found}
-
-
-def _is_constant(name: str) -> bool:
-    return len(name) > 1 and name.isupper()
+    return {name: m.setting(q) if is_constant(name) and is_foreign(q) else Library(q) for name, q in found}
 
 
 class FileLoader:

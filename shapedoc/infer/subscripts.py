@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.value import (
     Bool,
+    Bound,
     DictValue,
     Dtype,
     EllipsisValue,
@@ -18,7 +19,7 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer.attributes import size_at
+from shapedoc.infer.attributes import inherited, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.values import Container, Setting, SizePart, Symbolic
@@ -56,6 +57,10 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             return Unknown(value.reason, value.events)
         case Library() | Dtype():
             return value
+        case Bound():
+            setting, key = inherited(m, value), key_of(index)
+            if setting is not None and isinstance(key, str):
+                return setting.child(key)
     return Unknown("an element of this value")
 
 

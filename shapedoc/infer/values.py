@@ -324,13 +324,14 @@ class Setting(Symbolic):
     """A name of a file that is not read: ``config.d_model``, ``hparams.n_heads``, ``MAX_LENGTH``.
 
     Used as a number it is a size of its own, the same wherever it is named; called, it is a function that nobody knows.
+    All settings of one file have one owner, however deep they lie in it.
     """
 
     __slots__ = ()
 
-    def __init__(self, qualified: str) -> None:
-        owner, _, name = qualified.rpartition(".")
-        super().__init__(name, owner, size=True, source=qualified)
+    def __init__(self, qualified: str, owner: str = "") -> None:
+        module, _, name = qualified.rpartition(".")
+        super().__init__(name, owner or module, size=True, source=qualified)
 
     def as_int(self) -> Int:
         if self._int is None:
@@ -340,5 +341,5 @@ class Setting(Symbolic):
     def child(self, name: str) -> Symbolic:
         """A field of a setting."""
         if name not in self.fields:
-            self.fields[name] = Setting(f"{self.source}.{name}")
+            self.fields[name] = Setting(f"{self.source}.{name}", self.owner)
         return self.fields[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
-from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
@@ -16,7 +15,7 @@ from shapedoc.rules.layouts import is_mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, weight_made
 from shapedoc.rules.sized import equal, exchanged, is_made_one, is_named, made_before, only_if, quoted, same_size
-from shapedoc.rules.swapped import swapped_maps
+from shapedoc.rules.turned import turned_maps
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -25,7 +24,7 @@ __all__ = ["RULE"]
 def check(trace: Trace) -> Iterator[Finding]:
     fed = list(_fed(trace))
     yield from fed
-    yield from _swapped(trace, {lb.span for f in fed for lb in f.labels} | {f.span for f in fed})
+    yield from turned_maps(trace, fed, RULE.code, RULE.name)
 
 
 def _fed(trace: Trace) -> Iterator[Finding]:
@@ -49,35 +48,6 @@ def _fed(trace: Trace) -> Iterator[Finding]:
             yield _found(feed, problem, "warning" if surely else severity)
         else:
             yield from _functional(trace, event, problem, severity)
-
-
-def _swapped(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
-    """Linear maps whose output is cut into what their input was built as."""
-    for found in swapped_maps(trace):
-        event, layer = found.event, found.layer
-        if layer.span is None or layer.span in seen or layer.span.path or event.sizes is None:
-            continue
-        ours, made = (layer.config[name] for name in ("in_features", "out_features"))
-        if not isinstance(ours, Int) or not isinstance(made, Int):
-            continue
-        before, after = event.sizes.show(ours.dim), event.sizes.show(made.dim)
-        yield finding(
-            trace,
-            event,
-            layer.span,
-            code=RULE.code,
-            name=RULE.name,
-            severity="warning",
-            message=f"`{layer.name or 'Linear'}` makes `{after}` of `{before}`, and what it makes is cut into "
-            f"{found.wanted}: its two sizes are the wrong way round",
-            tensor=layer.name,
-            actual=f"({before}, {after})",
-            expected=f"({after}, {before})",
-            labels=label(found.cut.span, f"cut into {found.wanted} here") + call_labels(event),
-            why=f"the input has exactly the size that the output is meant to have, `{before}`: what is fed to it, and "
-            "what is cut, fit only by chance",
-            help=f"nn.Linear({after}, {before})",
-        )
 
 
 def _found(feed: Feed, problem: Problem, severity: Severity) -> Finding:

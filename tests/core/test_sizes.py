@@ -307,3 +307,28 @@ def test_two_names_for_one_size_are_apart_from_what_both_are_apart_from() -> Non
     assert sizes.equate(Dim.of(queries), Dim.of(values))
     assert sizes.compare(Dim.of(values), Dim.of(batch)).wrong
     assert not sizes.compare(Dim.of(values), Dim.of(keys)).wrong
+
+
+def test_a_sum_is_more_than_its_number_of_parts() -> None:
+    sizes = Sizes()
+    left, right, named = sizes.fresh(), sizes.fresh(), Dim.of(Sym("d"))
+    assert sizes.meet(left + right, Dim.of(1)).kind is Kind.NEVER
+    assert sizes.compare(2 * named + right, Dim.of(2)).kind is Kind.NEVER
+    assert sizes.compare(left + right, Dim.of(2)).kind is not Kind.NEVER
+
+
+def test_a_quotient_is_of_the_owner_of_what_is_divided() -> None:
+    sizes = Sizes()
+    width, heads, words = (Dim.of(Sym(n, owner="Model")) for n in ("width", "heads", "words"))
+    before = sizes.compare(width, words).strength
+    sizes.floordiv(width, heads, owner="Heads.forward")
+    assert sizes.compare(width, words).strength is before is Strength.WEAK
+
+
+def test_a_size_that_another_branch_divided_is_the_same_size() -> None:
+    sizes = Sizes()
+    width, heads = (Dim.of(Sym(n, owner="Model")) for n in ("width", "heads"))
+    branch, other = sizes.fork(), sizes.fork()
+    size = heads * branch.floordiv(width, heads)
+    sizes.join([other, branch])
+    assert sizes.compare(size, width).kind is Kind.ALWAYS

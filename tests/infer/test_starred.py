@@ -60,3 +60,23 @@ def scores(a, b):
     own = "from settings import *\nimport torch as np"
     for line in ("import settings", own):
         assert found(program % line, "SD101") == []
+
+
+def test_a_constant_that_a_star_import_of_another_file_brings() -> None:
+    check(
+        """
+        import torch.nn as nn
+        from settings import *
+
+        class Words(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.embed = nn.Embedding(VOCAB_SIZE, width)
+                self.out = nn.Linear(width, VOCAB_SIZE)
+
+            def forward(self, tokens):
+                B, T = tokens.shape
+                return self.out(self.embed(tokens))  #: (B, T, VOCAB_SIZE)
+        """,
+        "Words",
+    )

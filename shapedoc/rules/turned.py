@@ -1,0 +1,88 @@
+"""Linear maps whose two sizes are the wrong way round, told as findings of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shapedoc.core.finding import Finding
+from shapedoc.core.span import Label
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Int, Layer
+from shapedoc.rules.blame import layer_of
+from shapedoc.rules.exchanged import Exchanged, Outlet, exchanged_maps, outlets
+from shapedoc.rules.swapped import Swapped, swapped_maps
+from shapedoc.rules.wording import call_labels, finding, label, text_of
+
+__all__ = ["turned_maps"]
+
+
+def turned_maps(trace: Trace, fed: Sequence[Finding], code: str, name: str) -> Iterator[Finding]:
+    """Every such map that `fed`, what is found of modules that are fed another size, says nothing of."""
+    told = {f.span for f in fed}
+    shown = told | {lb.span for f in fed for lb in f.labels}
+    surely = told | {lb.span for f in fed if f.severity != "note" for lb in f.labels}
+    for found in swapped_maps(trace):
+        if found.layer.span not in shown:
+            yield from _told(trace, found, code, name)
+    for other in exchanged_maps(trace):
+        if other.layer.span not in surely:
+            yield from _told(trace, other, code, name)
+    for outlet in outlets(trace):
+        yield from _told(trace, outlet, code, name)
+
+
+def _told(trace: Trace, found: Swapped | Exchanged | Outlet, code: str, name: str) -> Iterator[Finding]:
+    event, layer = found.event, found.layer
+    ours, made = (layer.config[setting] for setting in ("in_features", "out_features"))
+    if layer.span.path or event.sizes is None or not isinstance(ours, Int) or not isinstance(made, Int):
+        return
+    before, after = event.sizes.show(ours.dim), event.sizes.show(made.dim)
+    what, labels, why = _reason(trace, found, before, after)
+    known = "?" not in after
+    makes = f"`{after}`" if known else "something else"
+    yield finding(
+        trace,
+        event,
+        layer.span,
+        code=code,
+        name=name,
+        severity="warning",
+        message=f"`{layer.name or 'Linear'}` makes {makes} of `{before}`, and what it makes {what}: "
+        "its two sizes are the wrong way round",
+        tensor=layer.name,
+        actual=f"({before}, {after})",
+        expected=f"({after}, {before})",
+        labels=labels + call_labels(event),
+        why=why,
+        help=f"nn.Linear({after}, {before})" if known else f"give it `{before}` as `out_features`",
+    )
+
+
+def _reason(
+    trace: Trace, found: Swapped | Exchanged | Outlet, before: str, after: str
+) -> tuple[str, tuple[Label, ...], str]:
+    """What becomes of the output, where, and why that is wrong."""
+    match found:
+        case Swapped(cut=cut, wanted=wanted):
+            why = (
+                f"the input has exactly the size that the output is meant to have, `{before}`: what is fed to it, and "
+                "what is cut, fit only by chance"
+            )
+            return f"is cut into {wanted}", label(cut.span, f"cut into {wanted} here"), why
+        case Exchanged(met=met):
+            why = f"nothing but this map says that its input is `{before}`, and its output is to be just that"
+            what = f"meets the `{before}` of {_other(trace, found, met)}"
+            return what, label(met.span, f"`{after}` meets `{before}` here"), why
+        case Outlet(used=used, event=event):
+            why = (
+                f"what a model chooses from has one score for each of the `{before}`, and this map is fed what another "
+                "module has made"
+            )
+            return "is the answer", label(used, "the answer") + label(event.span, "called here"), why
+
+
+def _other(trace: Trace, found: Exchanged, met: Event) -> str:
+    consumer = layer_of(met)
+    if isinstance(consumer, Layer):
+        return f"`{consumer.name or consumer.kind.rpartition('.')[2]}`"
+    return text_of(trace, found.other)
