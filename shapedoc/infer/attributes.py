@@ -88,6 +88,23 @@ TENSOR_ONLY = frozenset(
         "tril",
         "triu",
         "t",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_empty",
+        "new_tensor",
+        "topk",
+        "multinomial",
+        "scatter",
+        "scatter_",
+        "scatter_add",
+        "scatter_add_",
+        "logsumexp",
+        "clamp",
+        "type_as",
+        "argsort",
+        "view_as",
+        "nonzero",
     ]
 )
 _DTYPES: dict[str, Kind] = {

@@ -26,7 +26,7 @@ from shapedoc.infer.attributes import TENSOR_ONLY, inherited
 from shapedoc.infer.batched import suppose_batch
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
-from shapedoc.infer.methods import container_method, tensor_method
+from shapedoc.infer.methods import container_method, of_this_kind, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
 from shapedoc.infer.operands import operand_of
 from shapedoc.infer.values import (
@@ -143,6 +143,8 @@ def call_value(
             return call_value(m, func.function, [*(Arg(a) for a in func.args), *args], {**bound, **keywords}, node)
         case Setting(source=qualified):
             return _call_library(m, qualified, args, keywords, node, rest)
+    if isinstance(func, Symbolic) and func.name == "get" and len(args) == 2 and isinstance(args[0].value, Str):
+        return of_this_kind(m, args[0].value.value or "", args[1].value)
     label = func.name if isinstance(func, Symbolic) else "a value that is not known"
     return m.unknown_call(label, node, args, keywords)
 

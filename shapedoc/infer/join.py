@@ -127,6 +127,8 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
         others = [v for v in values if not isinstance(v, Symbolic)]
         if all(isinstance(v, NoneValue) for v in others) and all(s is symbols[0] for s in symbols):
             return symbols[0]
+        if others and all(isinstance(v, DictValue) for v in others):
+            return DictValue({}, complete=False)  # what is given has other keys than what replaces it
         if others and not any(isinstance(v, NoneValue | Unknown) for v in others):
             return join(machine, others, node)  # a parameter is replaced where it was not given
     if len(symbols) == len(values) and all(s.size and not s.used_as_tensor for s in symbols):

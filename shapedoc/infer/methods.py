@@ -29,7 +29,7 @@ from shapedoc.infer.values import Container, SizePart
 from shapedoc.ops.registry import find
 from shapedoc.source import ir
 
-__all__ = ["assign_back", "container_method", "tensor_method"]
+__all__ = ["assign_back", "container_method", "of_this_kind", "tensor_method"]
 
 Keywords = Mapping[str, Arg]
 Node = ir.Expr | ir.Stmt
@@ -247,7 +247,7 @@ def _of_dict(m: Machine, owner: DictValue, method: str, values: Sequence[Value],
                 return owner.items[key]
             if key is not None and owner.complete:
                 return values[1] if len(values) > 1 else NoneValue()
-            return Unknown("a key that is not known")
+            return of_this_kind(m, key, values[1]) if len(values) > 1 else Unknown("a key that is not known")
         case "update" if values and isinstance(values[0], DictValue) and where is not None:
             merged = {**owner.items, **values[0].items}
             assign_back(m, where, DictValue(merged, owner.complete and values[0].complete))
@@ -255,6 +255,20 @@ def _of_dict(m: Machine, owner: DictValue, method: str, values: Sequence[Value],
         case "copy":
             return owner
     return Unknown(f"`{method}` of a dict")
+
+
+def of_this_kind(m: Machine, key: object, default: Value) -> Value:
+    """Some value of the kind of the one that stands for it where it is not given."""
+    match default:
+        case Int():
+            return m.fresh_int(key if isinstance(key, str) else "")
+        case Bool():
+            return Bool()
+        case Float():
+            return Float()
+        case Str():
+            return Str()
+    return Unknown("a key that is not known")
 
 
 def _key(key: object) -> Value:

@@ -15,6 +15,7 @@ from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
+from shapedoc.infer.arrows import note_arrow
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.elsewhere import Elsewhere
 from shapedoc.infer.lineage import rests_on
@@ -112,6 +113,8 @@ class Statements:
             before = self.contracts.before(statement)
             if is_of_another(m, statement, bound, part) or is_of_a_step(m, statement, before, bound, part):
                 return
+            if m.sizes.shape(part.shape).run is not None and not m.path:
+                note_arrow(m, statement, before, bound, part)
             self._meet(m, part, bound.shape, bound.name)
         elif isinstance(part, Unknown) and bound.shape.sure and index is None and "." not in bound.name and bound.name:
             made = Tensor(Shape.unknown(), name=bound.name)

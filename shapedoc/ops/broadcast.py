@@ -201,6 +201,13 @@ def broadcast_into(
             wanted, got = str(len(ours)), str(len(theirs))
             at.conflict(problem, [target, source], why="rank", sameness=sameness, loud=False, wanted=wanted, got=got)
             return
+    if place.run is None and _is_column(value, len(ours)):
+        rank = str(len(value.axes))
+        sameness = Sameness(Kind.ONLY_IF, Strength.STRONG, "its first axis is 1")
+        at.conflict(
+            problem, [target, source], why="rank", sameness=sameness, loud=False, wanted=str(len(ours)), got=rank
+        )
+        return
     width = min(len(ours), len(theirs))
     for i in range(-width, 0):
         x, y = ours[i], theirs[i]
@@ -211,6 +218,15 @@ def broadcast_into(
             places = (len(place.items) + i, len(value.items) + i)
             loud = sameness.kind is Kind.NEVER
             at.conflict(problem, [target, source], axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=loud)
+
+
+def _is_column(value: Shape, rank: int) -> bool:
+    """Whether a value has a visible 1 behind its rows, (n, 1), and so an axis more than a place of this rank."""
+    axes = value.axes
+    if rank < 1 or len(axes) != rank + 1 or len(value.prefix) < 2:
+        return False
+    first, second = value.prefix[:2]
+    return second.dim.const == 1 and second.visible and first.dim.const is None
 
 
 def _may_be_one(dim: Dim) -> bool:

@@ -173,6 +173,9 @@ def _part(at: OpContext, value: Value) -> Value:
                 return at.tensor((at.axis(len(items)),), kind="int")
             if kinds == {Bool}:
                 return at.tensor((at.axis(len(items)),), kind="bool")
+        case Seq(items=items, rest=Int(), kind="list") if {type(v) for v in items} <= {Int}:
+            count = at.fresh() if value.length is None else at.axis(value.length)
+            return at.tensor((count,), kind="int")
     at.lost("an index is not known")
 
 

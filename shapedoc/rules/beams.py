@@ -29,12 +29,16 @@ _LISTED = names("tensor FloatTensor as_tensor Tensor array")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beams:
-    """A sum in a beam search: the scores, one for each hypothesis, and the probabilities of the classes."""
+    """A sum in a beam search: the scores, one for each hypothesis, and the probabilities of the classes.
+
+    made: what the loop made the scores with.
+    """
 
     event: Event
     scores: Operand
     shape: Shape
     classes: Operand
+    made: Event
 
 
 def lined_up(trace: Trace) -> Iterator[Beams]:
@@ -49,9 +53,10 @@ def lined_up(trace: Trace) -> Iterator[Beams]:
             if row is None or shape is None or not _are_classes(g, event, classes) or not _is_ranked(g, event):
                 continue
             again = [(event, scores), *((e, o) for e in twins(trace, event) if (o := e.operand(scores.name)))]
-            if any(_are_hypotheses(g, e, o) for e, o in again):
+            made = next((m for e, o in again if (m := _hypotheses(g, e, o)) is not None), None)
+            if made is not None:
                 seen.add(event.span)
-                yield Beams(event, row, shape, classes)
+                yield Beams(event, row, shape, classes, made)
                 break
 
 
@@ -100,15 +105,14 @@ def _is_ranked(g: Graph, event: Event) -> bool:
     return False
 
 
-def _are_hypotheses(g: Graph, event: Event, operand: Operand) -> bool:
-    """Whether scores come of the best entries of a step, or of a list of numbers that the loop filled."""
+def _hypotheses(g: Graph, event: Event, operand: Operand) -> Event | None:
+    """What made scores that come of the best entries of a step, or of a list of numbers that the loop filled."""
     made = g.producer(_before_expanding(g, operand)[1].value)
     loops = {loop for loop, _ in event.loops}
     for source in g.back(made, lambda e: e.short in SHAPING) if made is not None else ():
         if loops.isdisjoint(loop for loop, _ in source.loops):
             continue
-        if source.short in _BESTS:
-            return True
-        if source.short in _LISTED and source.operands and isinstance(source.operands[0].value, Seq):
-            return source.operands[0].value.rest is not None
-    return False
+        listed = source.operands[0].value if source.short in _LISTED and source.operands else None
+        if source.short in _BESTS or (isinstance(listed, Seq) and listed.rest is not None):
+            return made
+    return None

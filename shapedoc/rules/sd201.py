@@ -49,7 +49,9 @@ def _of_beams(trace: Trace, beams: Beams) -> Finding:
         message=f"{text} {actual} has a score for each hypothesis, and is added along the classes of {classes}",
         tensor=text,
         actual=actual,
-        labels=label(event.span, f"{classes} is {shape_text(event, beams.classes.shape)}") + call_labels(event),
+        labels=label(event.span, f"{classes} is {shape_text(event, beams.classes.shape)}")
+        + label(beams.made.span, "the scores of the next step are made here")
+        + call_labels(event),
         why="axes meet from the right: the score of hypothesis k goes to class k of every hypothesis, not to all "
         "that goes on from k",
         notes=("runs only where sizes happen to agree, or one of them is 1",),

@@ -11,7 +11,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Stated, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.blame import operand_of, problems
-from shapedoc.rules.flow import graph
+from shapedoc.rules.flow import graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -197,12 +197,14 @@ def _found(trace: Trace, drift: Drift) -> Finding:
 
 
 def _left(trace: Trace, stated: Stated) -> tuple[Label, ...]:
-    """A label where another function of the file returns the value, unless it makes it on that line."""
+    """Labels where a function of the file returns the value, and where it makes it, unless the statement is there."""
     made = trace.events[stated.event] if 0 <= stated.event < len(trace.events) else None
-    span = trace.returned.get(made.result.uid) if made is not None and isinstance(made.result, Tensor) else None
-    if made is None or span is None or made.function == stated.function:
+    given = tensors_in(made.result) if made is not None else []
+    span = next((trace.returned[t.uid] for t in given if t.uid in trace.returned), None)
+    said = stated.form == "docstring" and stated.name == "the returned value"
+    if made is None or span is None or (made.function == stated.function and not said):
         return ()
-    return label(span, "returned here")
+    return label(span, "returned here") + (label(made.span, f"it is {stated.inferred}") if said else ())
 
 
 def _likewise(drift: Drift) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class OwnLines:
                 earlier = None
             elif not ((gap_above == 0 and gap_below > 0) or style > 0):
                 shape = replace(shape, sure=False)
-        elif earlier is not None or following is not None:
+        elif not isinstance(earlier, str):  # what is said of a parameter stands where it can
             self._count(anchor, 1 if earlier is not None else -1)
         if earlier is None and following is not None:
             self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
