@@ -17,6 +17,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Bool, Int, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer import assignments, builtin_types, calls, expressions, loops, operators, packages, statements
+from shapedoc.infer.assembled import walk_assembled
 from shapedoc.infer.batched import is_open
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
@@ -245,7 +246,7 @@ class Walk:
     def _function(self, function: Function, given: Mapping[str, Arg]) -> Runner:
         def run(symbols: dict[str, Symbolic]) -> None:
             args = {**parameters(self.m, function, symbols, size=False, skip=0), **given}
-            calls.invoke(self.m, function, [], args, function.node_expression)
+            walk_assembled(self.m, calls.invoke(self.m, function, [], args, function.node_expression), symbols)
 
         return run
 

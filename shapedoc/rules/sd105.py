@@ -9,6 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer
 from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
+from shapedoc.rules.column_indices import picked_by_column
 from shapedoc.rules.fedback import Refed, fed_back
 from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
@@ -33,6 +34,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         elif is_single_step(event, problem):
             yield _step(trace, event, problem)
     yield from (_refed(trace, refed) for refed in fed_back(trace))
+    yield from (_of_column(trace, *found) for found in picked_by_column(trace))
 
 
 def is_single_step(event: Event, problem: Problem) -> bool:
@@ -227,14 +229,14 @@ def _refed(trace: Trace, refed: Refed) -> Finding:
     event, operand = refed.event, refed.operand
     text, actual = text_of(trace, operand), shape_text(event, refed.after)
     began = shape_text(refed.first, refed.before)
-    made = graph(trace).producer(operand.value)
+    made = refed.made
     outer = event.calls[-1].span if event.calls and event.calls[-1].span.path == event.span.path else None
     ours, theirs = refed.after.rank or 0, refed.before.rank or 0
     more = f"take {ours - theirs} of its axes away" if ours > theirs else f"give it {theirs - ours} more"
     return finding(
         trace,
         event,
-        made.span if made is not None and made.short != "phi" and not made.span.path else outer,
+        made.span if made is not None and not made.span.path else outer,
         code=RULE.code,
         name=RULE.name,
         severity="error",
@@ -247,6 +249,28 @@ def _refed(trace: Trace, refed: Refed) -> Finding:
         + call_labels(event),
         why="an embedding takes any number of axes and hands them on: every round would have others than the first",
         help=f"{more} before the next round, with squeeze or an index" if ours > theirs else f"{more}, with unsqueeze",
+    )
+
+
+def _of_column(trace: Trace, event: Event, index: Operand, made: Event) -> Finding:
+    """Rows that are picked by a column."""
+    text, actual = text_of(trace, index), shape_text(event, index.shape)
+    picked = text_of(trace, event.operand("input"))
+    return finding(
+        trace,
+        event,
+        index.span,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{text}` is a column {actual}: what it picks of `{picked}` has an axis of size 1 more",
+        tensor=text,
+        actual=actual,
+        labels=label(made.span, f"{text} is made here")
+        + label(event.span, f"it is {shape_text(event, event.shape)}")
+        + call_labels(event),
+        why="an index tensor puts its own axes where the axis was that it picks of",
+        help=f"{atom(text)}.squeeze(1), or a vector to begin with",
     )
 
 

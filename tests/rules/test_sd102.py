@@ -170,6 +170,13 @@ def angles(longest, width):
     place = torch.cat([torch.arange(longest), torch.arange(longest)])
     return place / 10000 ** (2 * torch.arange(0, width // 2).unsqueeze(0) / width)  # <- SD102
 """,
+    "a column that is put where a row belongs": """
+def kept(scores, ids, n):
+    out = torch.zeros(4, 5, 20)
+    for k in range(4):
+        out[k, 2, :n] = scores.gather(1, ids.unsqueeze(1))  # <- SD102
+    return out
+""",
 }
 
 RIGHT = {
@@ -304,6 +311,13 @@ Scales(4)(torch.randn(2, 4, 5, 5))
 def angles(longest, width):
     place = torch.cat([torch.arange(longest), torch.arange(longest)]).unsqueeze(1)
     return place / 10000 ** (2 * torch.arange(0, width // 2).unsqueeze(0) / width)
+""",
+    "a row that is put in its place": """
+def kept(scores, ids, n):
+    out = torch.zeros(4, 5, 20)
+    for k in range(4):
+        out[k, 2, :n] = scores.gather(1, ids.unsqueeze(1)).squeeze(1)
+    return out
 """,
 }
 

@@ -169,6 +169,43 @@ class Captions(nn.Module):
         joined = torch.cat((self.embed(words), self.gate(h)), dim=1)
         return self.cell(joined, (h, c))  # <- SD105
 """,
+    "rows picked by a column that was sorted": """
+def by_length(lengths, images):
+    n, one = lengths.shape
+    lengths = lengths.view(n, 1)
+    lengths, order = lengths.sort(dim=0, descending=True)
+    images = images[order]  # <- SD105
+    return images
+""",
+    "a target's step without its axis, fed back": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, memory, steps, target=None):
+        n = memory.size(0)
+        token, state = torch.zeros(n, 1, dtype=torch.long), None
+        for i in range(steps):
+            output, state = self.cell(self.embed(token), state)
+            if target is not None:
+                token = target[:, i]  # <- SD105
+            else:
+                token = self.out(output.reshape(n, 1, 16)).topk(1)[1].squeeze(-1)
+        return token
+""",
+    "tokens that are scattered without their axis, where an option asks for it": """
+def constrained(logits, tokens, options=None):
+    if options is None:
+        options = {}
+    n, vocab = logits.shape
+    n, t = tokens.shape
+    if options.get("once", 0):
+        logits.scatter_(1, tokens[:, 0], float("-inf"))  # <- SD105
+    return logits
+""",
 }
 
 WRONG |= {
@@ -358,6 +395,31 @@ class Decoder(nn.Module):
         for _ in range(steps):
             output, state = self.cell(self.embed(token).view(1, n, -1), state)
             token = self.out(output.reshape(-1, 16)).argmax(-1)
+        return token
+""",
+    "rows picked by a vector that was sorted": """
+def by_length(lengths, images):
+    n, one = lengths.shape
+    lengths, order = lengths.view(n, 1).squeeze(1).sort(dim=0, descending=True)
+    return images[order]
+""",
+    "a target's step with its axis, fed back": """
+class Decoder(nn.Module):
+    def __init__(self, vocab, d, cell):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d)
+        self.cell = cell
+        self.out = nn.Linear(d, vocab)
+
+    def forward(self, memory, steps, target=None):
+        n = memory.size(0)
+        token, state = torch.zeros(n, 1, dtype=torch.long), None
+        for i in range(steps):
+            output, state = self.cell(self.embed(token), state)
+            if target is not None:
+                token = target[:, i].unsqueeze(1)
+            else:
+                token = self.out(output.reshape(n, 1, 16)).topk(1)[1].squeeze(-1)
         return token
 """,
 }

@@ -79,6 +79,42 @@ def attend(x, tokens, pad):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True) @ x
 """,
+    "a mask without an axis for the heads, in a model that a function puts together": """
+class Heads(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads, self.width = heads, d // heads
+        self.query, self.key, self.value = (nn.Linear(d, d) for _ in range(3))
+
+    def forward(self, x, mask):
+        n, t, d = x.shape
+        q, k, v = (f(x).view(n, t, self.heads, self.width).transpose(1, 2) for f in (self.query, self.key, self.value))
+        scores = (q @ k.transpose(-2, -1)).masked_fill(mask, -1e9)
+        return (scores.softmax(-1) @ v).transpose(1, 2).reshape(n, t, d)
+
+class Stack(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, x, mask):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+class Model(nn.Module):
+    def __init__(self, table, body):
+        super().__init__()
+        self.table, self.body = table, body
+
+    def forward(self, tokens):
+        mask = (tokens == 0).unsqueeze(1)  # <- SD205
+        return self.body(self.table(tokens), mask)
+
+def build(vocab, d, heads, depth):
+    body = Stack(nn.ModuleList([Heads(d, heads) for _ in range(depth)]))
+    return Model(nn.Embedding(vocab, d), body)
+""",
 }
 
 WRONG |= {

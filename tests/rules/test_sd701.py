@@ -191,6 +191,13 @@ def weights(scores, values):
     # (batch, time)  # <- SD701
     return found
 """,
+    "an arrow that puts in an axis more than its line": """
+def hide(scores, mask):
+    # (batch, T) -> (batch, 1, 1, T)  # <- SD701
+    mask = mask.unsqueeze(-2)
+
+    return scores * torch.logical_not(mask)
+""",
 }
 
 RIGHT = {
@@ -471,6 +478,43 @@ def attend(q, k):
         scores of shape (batch, T_dec, T_enc)
     '''
     return q @ k.transpose(-2, -1)
+""",
+    "an arrow of a part": """
+class Decoder(nn.Module):
+    def forward(self, hidden, memory):
+        query = hidden[-1].unsqueeze(1)  # [layers, B, D] -> [B, 1, D]
+        return query + memory
+""",
+    "an arrow that puts in the axes of its line": """
+def hide(scores, mask):
+    # (batch, T) -> (batch, 1, 1, T)
+    mask = mask.unsqueeze(-2).unsqueeze(-2)
+    return scores * torch.logical_not(mask)
+""",
+    "an arrow after the name of what goes in": """
+class Words(nn.Module):
+    def __init__(self, vocab, d):
+        super().__init__()
+        self.table = nn.Embedding(vocab, d)
+        self.encoder = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, tokens):
+        x = self.table(tokens)  # tokens -> (B, T)
+        return self.encoder(x)[0]  # (B, T, d)
+""",
+    "a comment above what it speaks of": """
+class Scores(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.out = nn.Linear(d, 1)
+
+    def forward(self, memory, state):
+        # memory = (batch, T, d)
+        hidden = memory.unsqueeze(1).squeeze(1)
+        z = F.tanh(hidden + state.view(-1, 1, 16))
+        # z = (batch, T)
+        z = self.out(z).squeeze(2)
+        return z
 """,
 }
 

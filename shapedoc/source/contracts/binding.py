@@ -6,6 +6,7 @@ value that a ``return`` gives. What stands on a line of its own is in `own_lines
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from shapedoc.source.contracts.layout import Layout, Slot, dotted, target_names, targets
@@ -41,6 +42,7 @@ from shapedoc.source.ir import (
 __all__ = ["GENERIC_IN", "Binder"]
 
 _GENERIC_OUT = frozenset(("output", "outputs", "out", "result", "results", "after", "new", "returns", "return"))
+_LEAD = re.compile(r"\s*([A-Za-z_]\w*)\s*-+>\s*[\[(]")
 GENERIC_IN = frozenset(("input", "inputs", "before", "original", "in"))
 
 
@@ -71,12 +73,20 @@ class Binder:
             return line <= stmt.header[2] and self.on_header(stmt, line, shapes)
         if isinstance(stmt, ClassDef) or line > slot.end_line:
             return False
-        shapes = self._resolve_names(slot, shapes)
+        shapes = self._resolve_names(slot, self._led(slot, comment, shapes))
         if slot.compound:
             return isinstance(stmt, For) and self._loop(slot, shapes)
         if line < slot.end_line:
             return self._inside(slot, line, shapes)
         return self._statement(slot, shapes)
+
+    def _led(self, slot: Slot, comment: Comment, shapes: list[StatedShape]) -> list[StatedShape]:
+        """``y = embed(x)  # x -> (B, T)``: of x, or of what it becomes."""
+        lead = _LEAD.match(comment.text)
+        name = lead.group(1) if lead is not None else ""
+        if len(shapes) != 1 or shapes[0].name is not None or not name or name in target_names(slot.stmt):
+            return shapes
+        return [replace(shapes[0], name=name, sure=False)] if self._known(slot, name) else shapes
 
     def printed(self, comment: Comment, shapes: list[StatedShape]) -> bool:
         """Bind numbers after ``print(x.shape)`` and ``x.shape``, where they can only be the shape of x."""
