@@ -22,16 +22,17 @@ _SAME = frozenset(
 _DEPTH = 8
 
 
-def note_arrow(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> None:
-    """Note an arrow that puts in other axes than its statement does, whatever the rank is."""
+def note_arrow(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> bool:
+    """Note an arrow that puts in other axes than its statement does, whatever the rank is; whether it does."""
     rank = _made_of(m, statement, before, bound, made)
-    if rank is None:
-        return
+    if rank is None or m.path:
+        return False
     given, shape = before[0].shape, bound.shape
     inferred = f"{given} with {rank - len(given.dims)} more"
     said = Stated(Span(*shape.span), bound.name, str(shape), shape.form, inferred, Sameness(Kind.NEVER), True)
     said = replace(said, event=made.event, function=m.function, driver=m.driver)
     m.trace.stated.append(said)
+    return True
 
 
 def _made_of(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> int | None:

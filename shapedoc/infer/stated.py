@@ -113,8 +113,8 @@ class Statements:
             before = self.contracts.before(statement)
             if is_of_another(m, statement, bound, part) or is_of_a_step(m, statement, before, bound, part):
                 return
-            if m.sizes.shape(part.shape).run is not None and not m.path:
-                note_arrow(m, statement, before, bound, part)
+            if before and m.sizes.shape(part.shape).run is not None and note_arrow(m, statement, before, bound, part):
+                return
             self._meet(m, part, bound.shape, bound.name)
         elif isinstance(part, Unknown) and bound.shape.sure and index is None and "." not in bound.name and bound.name:
             made = Tensor(Shape.unknown(), name=bound.name)

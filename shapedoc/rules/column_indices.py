@@ -20,7 +20,7 @@ _MENDS = names("squeeze view reshape flatten squeeze_ view_as ravel sum mean")
 
 
 def picked_by_column(trace: Trace) -> Iterator[tuple[Event, Operand, Event]]:
-    """Where rows are picked first by what sorted a column, or found places in a vector, and the axis is not dropped."""
+    """Where rows are picked first by what sorted a column, and the axis is not dropped."""
     g, seen = graph(trace), set[Span]()
     for event in events_of(trace, ("getitem",)):
         index = event.operand("index")
@@ -31,14 +31,19 @@ def picked_by_column(trace: Trace) -> Iterator[tuple[Event, Operand, Event]]:
             made = g.main_source(made)
         if shape is None or shape.rank != 2 or shape.axes[1].dim.const != 1 or shape.axes[0].dim.const is not None:
             continue
-        if made is None or made.span in seen or not _orders_rows(made) or any(e.short in _MENDS for e in g.users[event.index]):
+        if (
+            made is None
+            or made.span in seen
+            or not _orders_rows(made)
+            or any(e.short in _MENDS for e in g.users[event.index])
+        ):
             continue
         seen.add(made.span)
         yield event, index, made
 
 
 def _orders_rows(event: Event) -> bool:
-    """Whether an event gives the order of rows, or their places."""
+    """Whether an event gives the order of rows; what finds the places of some in a vector may give a column."""
     dim = event.value("dim")
     along = isinstance(dim, Int) and dim.value == 0
-    return event.short == "nonzero" or (event.short in ("sort", "argsort") and along)
+    return event.short in ("sort", "argsort") and along

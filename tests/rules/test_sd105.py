@@ -397,6 +397,12 @@ class Decoder(nn.Module):
             token = self.out(output.reshape(-1, 16)).argmax(-1)
         return token
 """,
+    "rows picked by the places that were found": """
+def chosen(kept, boxes):
+    (n,) = kept.shape
+    places = torch.nonzero(kept >= 0)
+    return boxes[places]
+""",
     "rows picked by a vector that was sorted": """
 def by_length(lengths, images):
     n, one = lengths.shape
