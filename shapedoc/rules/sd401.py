@@ -8,10 +8,12 @@ from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
+from shapedoc.rules.reverse import Turned, weights_behind
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sampled import Misdrawn, misdrawn
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
@@ -44,6 +46,11 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _over_another(trace, softmax, *wrong)
         elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn:
             yield from _over_batch(trace, g, softmax)
+    told: set[Span] = set()
+    for softmax, turned in weights_behind(trace):
+        if turned.context.span not in told:
+            told.add(turned.context.span)
+            yield _behind(trace, softmax, turned)
 
 
 def is_right(use: Use, axis: Axis) -> bool:
@@ -160,6 +167,26 @@ def _over_another(trace: Trace, softmax: Softmax, use: Use, summed: Axis) -> Fin
         why="attention weights are shares of what they are summed with: for every query they sum to 1 over the keys",
         notes=(f"with this axis the weights of one query do not sum to 1: they are shared among {first}",),
         help=f"normalise the axis that is summed: `dim={position - _rank(softmax)}`",
+    )
+
+
+def _behind(trace: Trace, softmax: Softmax, found: Turned) -> Finding:
+    """Weights that stand on the right of the values, of which not even the rank is known."""
+    weights, values = (named(trace, o) for o in (found.context.operands[1], found.values))
+    return finding(
+        trace,
+        found.context,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"the softmax is over the last axis, but {weights} on the right is summed over the one before it",
+        tensor=weights,
+        labels=label(softmax.event.span, "the keys are normalised")
+        + label(found.scores.span, f"they are the last axis of the scores: {named(trace, found.right)}")
+        + call_labels(found.context),
+        why="attention weights are shares of what they are summed with: for every query they sum to 1 over the keys",
+        help=f"write the weights first: `{weights} @ {values}`",
     )
 
 

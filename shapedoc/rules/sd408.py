@@ -11,10 +11,11 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
+from shapedoc.rules.reverse import Turned, turned_scores
 from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.walks import twins
-from shapedoc.rules.wording import call_labels, finding, label, named
+from shapedoc.rules.wording import call_labels, finding, label, named, text_of
 
 __all__ = ["RULE", "called_at", "mixed"]
 
@@ -29,6 +30,28 @@ def check(trace: Trace) -> Iterator[Finding]:
         if found.sure:
             yield from _other_sequence(trace, g, found)
             yield from _exchanged(trace, g, found)
+    told: set[Span] = set()
+    for turned in turned_scores(trace):
+        if turned.scores.span not in told:
+            told.add(turned.scores.span)
+            yield _features_compared(trace, turned)
+
+
+def _features_compared(trace: Trace, found: Turned) -> Finding:
+    """Scores that are the key, turned, times the query."""
+    key, query, values = (text_of(trace, o) for o in (found.left, found.right, found.values))
+    return _report(
+        trace,
+        found.scores,
+        None,
+        f"the scores are {key} times {query}: they compare the features of keys and queries, summed over the places",
+        key,
+        label(found.weights.span, "shares are made of them here")
+        + label(found.context.span, f"and {values} is summed with these"),
+        "a score compares one query with one key: it is the sum over their features, and the weights of one query stand "
+        "in one row, beside the values that they weigh",
+        "write the query first and turn the key: `query @ key.transpose(-2, -1)`",
+    )
 
 
 def _one_twice(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
@@ -218,7 +241,8 @@ RULE = Rule(
     summary="Query, key and value have changed places.",
     what="Follows query, key and value of an attention back to what they are made of. Reports scores that are made "
     "from the values (or a context from the keys) while the other projection is never used, values of the queries' "
-    "sequence under keys of another one, and a result that is added to the sequence that gave the keys.",
+    "sequence under keys of another one, a result that is added to the sequence that gave the keys, and scores that are "
+    "the key, turned, times the query, by what both are called.",
     why="Shapes agree in self-attention, and wherever two sequences are of one length: nothing raises, and one of the "
     "three maps never learns.",
     instead="`softmax(q @ k.transpose(-2, -1) / math.sqrt(d_head)) @ v`; in a decoder, `attn(x, memory, memory)`.",
