@@ -48,8 +48,8 @@ def _features_compared(trace: Trace, found: Turned) -> Finding:
         key,
         label(found.weights.span, "shares are made of them here")
         + label(found.context.span, f"and {values} is summed with these"),
-        "a score compares one query with one key: it is the sum over their features, and the weights of one query stand "
-        "in one row, beside the values that they weigh",
+        "a score compares one query with one key: it is the sum over their features, and the weights of one query are "
+        "one row, beside the values that they weigh",
         "write the query first and turn the key: `query @ key.transpose(-2, -1)`",
     )
 
@@ -241,8 +241,8 @@ RULE = Rule(
     summary="Query, key and value have changed places.",
     what="Follows query, key and value of an attention back to what they are made of. Reports scores that are made "
     "from the values (or a context from the keys) while the other projection is never used, values of the queries' "
-    "sequence under keys of another one, a result that is added to the sequence that gave the keys, and scores that are "
-    "the key, turned, times the query, by what both are called.",
+    "sequence under keys of another one, a result that is added to the sequence that gave the keys, and scores that "
+    "are the key, turned, times the query, by what both are called.",
     why="Shapes agree in self-attention, and wherever two sequences are of one length: nothing raises, and one of the "
     "three maps never learns.",
     instead="`softmax(q @ k.transpose(-2, -1) / math.sqrt(d_head)) @ v`; in a decoder, `attn(x, memory, memory)`.",
