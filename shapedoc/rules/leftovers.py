@@ -9,7 +9,7 @@ from shapedoc.rules.claims import scope_text
 from shapedoc.rules.scales import Scaled
 from shapedoc.rules.written import place_of_scale
 
-__all__ = ["says_how", "scale_left_over"]
+__all__ = ["is_width_left_over", "says_how", "scale_left_over"]
 
 _SCALING = re.compile(r"scal|norm|factor|root|sqrt", re.IGNORECASE)
 _ONE = re.compile(r"1(\.0*)?")
@@ -47,6 +47,14 @@ def _is_one(trace: Trace, scaled: Scaled, index: int) -> bool:
         return False
     place = place_of_scale(trace, factor)
     return place != operand.span and _ONE.fullmatch(trace.source(place)) is not None
+
+
+def is_width_left_over(trace: Trace, event: Event) -> bool:
+    """Whether the function that makes scores of what it is given reads a width of the features for nothing."""
+    if event.span.path:
+        return False
+    left = (one for function in trace.written.named(event.function) for one in function.contents.left)
+    return any(_WIDTH.fullmatch(trace.source(one.value)) for one in left)
 
 
 def _is_left(trace: Trace, event: Event) -> bool:

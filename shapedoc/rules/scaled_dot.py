@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import NoneValue, Tensor
+from shapedoc.core.value import Bool, Int, NoneValue, Tensor
 from shapedoc.rules.claims import claims, claims_of
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph
-from shapedoc.rules.leftovers import says_how, scale_left_over
+from shapedoc.rules.leftovers import is_width_left_over, says_how, scale_left_over
+from shapedoc.rules.roles import ancestry
 from shapedoc.rules.scales import Scaled
 from shapedoc.rules.softmaxes import Softmax
 from shapedoc.rules.weights import uses
 from shapedoc.rules.wording import text_of
 
-__all__ = ["is_scaled_dot_product"]
+__all__ = ["is_scaled_dot_product", "unread_softmaxes"]
 
 _MAPS = names("Linear.forward linear")
+
+
+def unread_softmaxes(trace: Trace) -> Iterator[Softmax]:
+    """Calls of functions that are read nowhere and are called a softmax, with nothing that could be a scale."""
+    for event in trace.events:
+        name = event.op.rpartition(".")[2].lower()
+        if not event.lost or "softmax" not in name or "scale" in name or not event.operands:
+            continue
+        scores, *others = event.operands
+        plain = all(isinstance(o.value, _NO_SCALES) or _HIDES.search(text_of(trace, o)) for o in others)
+        if isinstance(scores.value, Tensor) and plain:
+            yield Softmax(event, scores, None, event.span, len(event.calls), "call")
+
+
+_NO_SCALES = (Tensor, Int, Bool, NoneValue)
+_HIDES = re.compile(r"mask|len", re.IGNORECASE)
 
 
 def is_scaled_dot_product(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, *, like: bool = False) -> bool:
     """Whether scores are those of scaled dot-product attention, by what they are made of.
 
     Query, key and value come from linear maps of their own, or from one for all three, and heads were split or the
-    code says what it is, by its formula or by what it keeps of a scale; nothing but masks is added to the scores (T5
-    has a bias and no scale). like: other scores of the same class are scaled.
+    code says what it is, by its formula or by what it keeps of a scale; nothing is added to the scores but masks and
+    what is made of the query too, as for relative positions (T5 has a bias and no scale). like: other scores of the same class are scaled.
     """
-    if any(not _is_mask(trace, o) for o in scaled.added) or len(scaled.sides) != 2:
-        return False
     said = claims(trace, softmax.event)
-    if "luong" in said:
+    if len(scaled.sides) != 2 or "luong" in said:
+        return False
+    if "transformer" in said and is_width_left_over(trace, scaled.product.event):
+        return True
+    if scaled.lost or any(not _is_mask(trace, o) and not _is_asked(g, scaled, o) for o in scaled.added):
         return False
     if "scaled-dot" in claims_of(trace, softmax.event.function) or scale_left_over(trace, scaled.product.event, scaled):
         return True
@@ -65,6 +87,12 @@ def _root(g: Graph, operand: Operand) -> int:
     if event.short in SHAPING and source is not None and isinstance(source.value, Tensor) and source.value.event < 0:
         return -source.value.uid
     return event.index
+
+
+def _is_asked(g: Graph, scaled: Scaled, operand: Operand) -> bool:
+    """Whether a query or key of the product went into what is added to the scores."""
+    made = ancestry(g, operand.value)
+    return any(side.root is not None and side.root.index in made for side in scaled.sides)
 
 
 def _is_mask(trace: Trace, operand: Operand) -> bool:

@@ -64,13 +64,14 @@ class Factor:
 class Side:
     """The way of a query or a key to the product.
 
-    factors: the numbers on it. root: the event it begins at. unknown: something on it may scale. normed: it is
-    normalised on the way. split: its last axis was split, as into heads.
+    factors: the numbers on it. root: the event it begins at. unknown: something on it may scale. lost: that is where
+    it begins, alone. normed: it is normalised on the way. split: its last axis was split, as into heads.
     """
 
     factors: list[Factor] = field(default_factory=list)
     root: Event | None = None
     unknown: bool = False
+    lost: bool = False
     normed: bool = False
     split: bool = False
 
@@ -80,7 +81,7 @@ class Scaled:
     """Scores on their way from the product to the softmax.
 
     product: the product of query and key. factors: every number on the way, and on the ways of its sides. unknown:
-    something on the way may scale. added: what is added to the scores.
+    something on the way may scale. lost: what its sides begin with, alone, may. added: what is added to the scores.
     """
 
     product: Contraction
@@ -88,6 +89,7 @@ class Scaled:
     sides: tuple[Side, ...]
     unknown: bool
     added: list[Operand]
+    lost: bool = False
 
 
 def scaled_scores(g: Graph, scores: Operand) -> Scaled | None:
@@ -126,6 +128,7 @@ def scaled_scores(g: Graph, scores: Operand) -> Scaled | None:
     for one in sides:
         result.factors.extend(one.factors)
         result.unknown = result.unknown or one.unknown
+    result.lost = result.unknown and not unknown and all(one.lost or not one.unknown for one in sides)
     seen = [f.event.index for f in result.factors]
     # What scales both sides at once, as an embedding's sqrt(d_model), is no scale of the scores.
     result.factors = [f for f in result.factors if seen.count(f.event.index) == 1]
@@ -236,11 +239,28 @@ def _longest(g: Graph, event: Event) -> Event | None:
 
 def _agree(g: Graph, event: Event) -> bool:
     """Whether the branches that meet differ in masks at most."""
-    found = []
-    for source in g.inputs(event):
-        scalings = [e.index for e in g.back(source, _passes) if e.short in ("mul", "div") and _numbered(e)]
-        found.append(frozenset(scalings))
-    return len(set(found)) <= 1
+    return len({frozenset(_scalings(g, source)) for source in g.inputs(event)}) <= 1
+
+
+def _scalings(g: Graph, event: Event | None) -> Iterator[int]:
+    """The multiplications with numbers on the way back from scores to their product; what is added has its own."""
+    for _ in range(60):
+        if event is None or event.short in PRODUCTS:
+            return
+        step = _scaling(g, event)
+        if step is not None:
+            if _numbered(event):
+                yield event.index
+            event = step[1]
+        elif event.short in ("add", "sub"):
+            ours = _score_side(g, event)
+            event = g.producer(ours.value) if ours is not None else None
+        elif event.short == "phi":
+            event = _longest(g, event)
+        elif _passes(event):
+            event = g.main_source(event)
+        else:
+            return
 
 
 def _numbered(event: Event) -> bool:
@@ -270,7 +290,8 @@ def side(g: Graph, operand: Operand) -> Side:
         event = (step[1] if step is not None else None) or g.main_source(event)
     found.root = event
     lost = bool(event.lost) or event.short in ("mul", "div") if event is not None else not _is_input(begin)
-    found.unknown = lost or any(f.number is None for f in found.factors)
+    within = any(f.number is None for f in found.factors)
+    found.unknown, found.lost = lost or within, lost and not within
     return found
 
 

@@ -14,7 +14,7 @@ from shapedoc.core.value import NoneValue
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.scaled_dot import is_scaled_dot_product
+from shapedoc.rules.scaled_dot import is_scaled_dot_product, unread_softmaxes
 from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
@@ -27,7 +27,8 @@ _HALF = Fraction(1, 2)
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
-    found = [(s, scaled_scores(g, s.scores)) for s in softmaxes(trace) if s.kind != "sum" and s.event.sizes is not None]
+    made = (*softmaxes(trace), *unread_softmaxes(trace))
+    found = [(s, scaled_scores(g, s.scores)) for s in made if s.kind != "sum" and s.event.sizes is not None]
     judged = [(s, scaled) for s, scaled in found if scaled is not None and not any(o.normed for o in scaled.sides)]
     scaling = {_class_of(scaled) for softmax, scaled in judged if _is_scaled(softmax, scaled)} - {""}
     for softmax, scaled in judged:
@@ -59,7 +60,7 @@ def _judged(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, *, like: b
     for axis in scaled.product.summed:
         width = width * sizes.resolve(axis.dim)
     powers, coefficient = total(scaled.factors, sizes)
-    if not scaled.unknown and not powers and coefficient == 1.0:
+    if (scaled.lost or not scaled.unknown) and not powers and coefficient == 1.0:
         yield from _unscaled(trace, g, softmax, scaled, width, like=like)
     elif scaled.unknown:
         return
