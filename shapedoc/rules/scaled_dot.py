@@ -43,7 +43,8 @@ def is_scaled_dot_product(trace: Trace, g: Graph, softmax: Softmax, scaled: Scal
 
     Query, key and value come from linear maps of their own, or from one for all three, and heads were split or the
     code says what it is, by its formula or by what it keeps of a scale; nothing is added to the scores but masks and
-    what is made of the query too, as for relative positions (T5 has a bias and no scale). like: other scores of the same class are scaled.
+    what is made of the query too, as for relative positions (T5 has a bias and no scale). like: other scores of the
+    same class are scaled.
     """
     said = claims(trace, softmax.event)
     if len(scaled.sides) != 2 or "luong" in said:
