@@ -92,7 +92,7 @@ def _attentions(g: Graph, side: int) -> Iterator[Turned]:
         for scores in chain:
             parts = tensor_operands(scores) if scores.short in _MATRICES and not scores.problems else []
             if len(parts) == 2 and not any(isinstance(o.value, Tensor) and o.value.learned for o in parts):
-                yield Turned(shares, scores, *parts, context, values)
+                yield Turned(shares, scores, parts[0], parts[1], context, values)
 
 
 def _is_softmax(event: Event) -> bool:
