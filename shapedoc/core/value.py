@@ -214,6 +214,11 @@ class Opaque:
         """Whether nothing has used the value as a number so far: where sizes stand, it may be several."""
         return False
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the value counts as a number beside a tensor."""
+        return False
+
     def as_int(self) -> Int | None:
         """The value used as a whole number."""
         return None

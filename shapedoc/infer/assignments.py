@@ -28,7 +28,7 @@ from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
 from shapedoc.infer.results import note_results
 from shapedoc.infer.subscripts import key_of, settle_index
-from shapedoc.infer.values import Container, Instance, Setting, Symbolic
+from shapedoc.infer.values import Container, Instance, Setting, SizePart, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["assign"]
@@ -135,7 +135,7 @@ def _sizes_of(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | N
 
 
 def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
-    count = len(target.items)
+    count, exact = len(target.items), True
     star = next((i for i, t in enumerate(target.items) if isinstance(t, ir.Starred)), None)
     if isinstance(value, SizeOf):
         value = _unpack_shape(m, target, value.tensor, star)
@@ -143,17 +143,20 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
         values: Sequence[Value] = [value.child(str(i)) for i in range(count)]
     else:
         got = elements(m, value, target, unpack=True)
-        values = got.items
-        if not got.exact:
+        values, exact = got.items, got.exact
+        if not exact:
             filler = values[-1] if values else Unknown("an element")
             rows = isinstance(value, Tensor | Symbolic)
             if not rows and isinstance(filler, Tensor) and m.sizes.shape(filler.shape).rank is None:
                 # What one element is says nothing of the others.
                 filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
             values = [filler] * count
-    if star is not None and len(values) >= count - 1:
+    if star is not None and not exact:
+        values = [*values[:star], Seq((), "list", values[star]), *values[star + 1 :]]
+    elif star is not None and len(values) >= count - 1:
         after = count - star - 1
-        middle = Seq(tuple(values[star : len(values) - after]), "list")
+        rest = tuple(values[star : len(values) - after])
+        middle = rest[0] if len(rest) == 1 and isinstance(rest[0], SizePart) else Seq(rest, "list")
         values = [*values[:star], middle, *values[len(values) - after :]]
     if len(values) != count:
         _wrong_count(m, target, value, len(values))
@@ -186,8 +189,10 @@ def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> Non
 def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | None) -> Value:
     """``B, T, C = x.shape`` of a tensor of unknown rank says what its rank is, and names its axes."""
     shape = m.sizes.shape(tensor.shape)
-    if star is not None or shape.run is None:
-        return Unknown("rank unknown")
+    if shape.run is None:
+        return attributes.shape_of(m, tensor)
+    if star is not None:
+        return _with_rest(m, tensor, star, len(target.items) - star - 1, target.span[0])
     missing = len(target.items) - (len(shape.items) - 1)
     if missing < 0 or not m.sources.unpacking:
         return Seq(tuple(m.fresh_int() for _ in target.items))  # which they are is not known: each is one number
@@ -195,6 +200,26 @@ def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | N
     assert isinstance(run, Run)
     m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh(owner=m.function, line=target.span[0])) for _ in range(missing)))
     return attributes.shape_of(m, tensor)
+
+
+def _with_rest(m: Machine, tensor: Tensor, before: int, after: int, line: int) -> Value:
+    """``B, *rest, C = x.shape`` of a tensor of unknown rank: sizes at both ends, and what lies between them."""
+    shape = m.sizes.shape(tensor.shape)
+    if not m.sources.unpacking or shape.run is None:
+        return Unknown("rank unknown")
+    run = shape.items[shape.run]
+    assert isinstance(run, Run)
+    first, last = max(0, before - len(shape.prefix)), max(0, after - len(shape.suffix))
+    if first or last:
+        new = [Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(first + last)]
+        m.sizes.bind_run(run, (*new[:first], *run.without(first + last), *new[first:]))
+        shape = m.sizes.shape(tensor.shape)
+    sizes = [Int(i.dim) if isinstance(i, Axis) else i for i in shape.items]
+    ends = (sizes[:before], sizes[len(sizes) - after :])
+    if any(isinstance(s, Run) for end in ends for s in end):
+        return Unknown("rank unknown")
+    between = SizePart(shape.items[before : len(sizes) - after])
+    return Seq((*(s for s in ends[0] if isinstance(s, Int)), between, *(s for s in ends[1] if isinstance(s, Int))))
 
 
 def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr | None) -> None:

@@ -356,6 +356,9 @@ def _note_handed_back(
 
 
 def _result(m: Machine, frame: Frame, node: ir.Expr | ir.Stmt, signal: Signal) -> Value:
+    if frame.parted:
+        # What came after a return holds for the shapes only that did not return there.
+        m.sizes.join([m.sizes.fork(), *frame.parted])
     if not frame.returned:
         # What does nothing but raise stands for what a subclass does.
         return Unknown(f"{frame.function} raises") if signal == "raise" else NoneValue()

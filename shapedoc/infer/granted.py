@@ -6,13 +6,21 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import Bool, Int, NoneValue, Seq, Tensor, Unknown
+from shapedoc.core.value import Bool, Int, NoneValue, Seq, SizeOf, Tensor, Unknown
 from shapedoc.infer.join import OPTIONAL
 from shapedoc.infer.machine import Machine, Signal
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 
-__all__ = ["ask_the_others", "asks_sizes", "holds_of_none", "settled_by_setting", "take_for_granted", "take_quotient"]
+__all__ = [
+    "ask_the_others",
+    "asks_shape",
+    "asks_sizes",
+    "holds_of_none",
+    "settled_by_setting",
+    "take_for_granted",
+    "take_quotient",
+]
 
 _NO_TENSORS = frozenset(("tuple", "list", "dict", "int", "float", "str"))
 
@@ -117,6 +125,25 @@ def asks_sizes(node: ir.Expr) -> bool:
     return isinstance(node, ir.Attribute) and node.attr in ("size", "shape")
 
 
+def asks_shape(test: ir.Expr) -> bool:
+    """Whether a test asks how many axes there are, or what sizes: ``x.dim() == 3``, ``len(rest) == 2``."""
+    match test:
+        case ir.UnaryOp(operand=part):
+            return asks_shape(part)
+        case ir.BoolOp(values=parts):
+            return any(map(asks_shape, parts))
+        case ir.Compare():
+            return any(map(_is_of_shape, (test.left, *test.comparators)))
+    return False
+
+
+def _is_of_shape(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+        return node.func.id == "len"
+    named = node.func if isinstance(node, ir.Call) else node
+    return asks_sizes(node) or (isinstance(named, ir.Attribute) and named.attr in ("dim", "ndim", "ndimension"))
+
+
 def _differ(m: Machine, test: ir.Compare) -> bool:
     one, other = m.eval(test.left), m.eval(test.comparators[0])
     pairs = [(one, other)]
@@ -124,6 +151,9 @@ def _differ(m: Machine, test: ir.Compare) -> bool:
         if len(one.items) != len(other.items):
             return True
         pairs = list(zip(one.items, other.items, strict=True))
+    if isinstance(one, SizeOf) and isinstance(other, SizeOf):
+        ours, theirs = (m.sizes.shape(v.tensor.shape).suffix[::-1] for v in (one, other))
+        pairs = [(Int(a.dim), Int(b.dim)) for a, b in zip(ours, theirs, strict=False)]
     return any(isinstance(a, Int) and isinstance(b, Int) and m.sizes.compare(a.dim, b.dim).wrong for a, b in pairs)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
-__all__ = ["all_among", "among", "holds_tensor", "is_join", "rests_on", "spoils", "touches"]
+__all__ = ["among", "holds_tensor", "is_join", "rests_on", "spoils", "takes_rank_of", "touches"]
 
 _HARMLESS = frozenset(
     (
@@ -44,10 +45,14 @@ def touches(operands: Sequence[Operand], events: set[int]) -> bool:
     return False
 
 
-def all_among(operands: Sequence[Operand], events: set[int]) -> bool:
-    """Whether there are tensors among the operands, and all of them came of these events."""
+def takes_rank_of(operands: Sequence[Operand], events: set[int], result: Value, sizes: Sizes) -> bool:
+    """Whether a result has the rank of an operand that came of these events, or all its operands came of them."""
     tensors = [o.value for o in operands if isinstance(o.value, Tensor)]
-    return bool(tensors) and all(t.event in events for t in tensors)
+    marked = [t for t in tensors if t.event in events]
+    if not marked or len(marked) == len(tensors):
+        return bool(marked)
+    rank = sizes.shape(result.shape).rank if isinstance(result, Tensor) else None
+    return rank is None or any(sizes.shape(t.shape).rank == rank for t in marked)
 
 
 def among(value: Value, events: set[int]) -> bool:

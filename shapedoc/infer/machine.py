@@ -89,7 +89,8 @@ class Budget(Exception):
 class Frame:
     """One call of a function: its variables, what it has returned so far, what names in its comments stand for.
 
-    answers: what the branches of its tests learnt, for when a test is asked again.
+    answers: what the branches of its tests learnt, for when a test is asked again. parted: what was known of sizes
+    where a branch returned that a test of a shape chose.
     """
 
     function: str
@@ -103,6 +104,7 @@ class Frame:
     globals_: frozenset[str] = frozenset()
     names: dict[str, Dim] = field(default_factory=dict)
     answers: dict[tuple[str, bool], list[Answer]] = field(default_factory=dict)
+    parted: list[Sizes] = field(default_factory=list)
 
 
 class Machine(Recorder):

@@ -25,7 +25,7 @@ from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.subscripts import key_of
 from shapedoc.infer.truth import has_one_element
-from shapedoc.infer.values import Container, SizePart
+from shapedoc.infer.values import Container, SizePart, Symbolic
 from shapedoc.ops.registry import find
 from shapedoc.source import ir
 
@@ -101,13 +101,13 @@ def _with_parts(
         return m.unknown_call(f".{method} with a part of a shape", node, [Arg(tensor, where), *args], {})
     items: list[Axis | Run] = []
     for value in (v for a in args for v in (a.value.items if isinstance(a.value, Seq) else (a.value,))):
-        match value:
-            case SizePart():
-                items.extend(value.items)
-            case SizeOf():
-                items.extend(m.sizes.shape(value.tensor.shape).items)
-            case Int() if value.dim.const != -1:
-                items.append(Axis(value.dim, visible=value.dim.const == 1))
+        match value.as_int() if isinstance(value, Symbolic) else value:
+            case SizePart(items=part):
+                items.extend(part)
+            case SizeOf(tensor=other):
+                items.extend(m.sizes.shape(other.shape).items)
+            case Int(dim=dim) if dim.const != -1:
+                items.append(Axis(dim, visible=dim.const == 1))
             case _:
                 items.append(Axis(m.sizes.fresh(line=node.span[0])))
     if sum(isinstance(i, Run) for i in items) > 1:

@@ -45,6 +45,8 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
     if isinstance(right, Symbolic):
         right = _decide(right, left, op)
     if isinstance(left, Tensor) or isinstance(right, Tensor):
+        if op == "+" and any(_is_no_tensor(m, *pair) for pair in ((left, right), (right, left))):
+            return Unknown("a list, where it is put together with one")
         return m.operate(f"operator.{ARITHMETIC[op]}", node, [Arg(left, a.node), Arg(right, b.node)])
     if isinstance(left, Bool) and left.value is not None:
         left = Int(Dim.of(int(left.value)))
@@ -65,6 +67,8 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
             return _repeat(m, left, right)
         case "*", Int(), Seq(rest=None):
             return _repeat(m, right, left)
+        case "*", Seq(kind="list"), Unknown() if left.items:
+            return Seq((), left.kind, join(m, left.items))
         case (("+" | "%"), Str(), _):
             return Str(left.value + right.value if isinstance(right, Str) and left.value and right.value else None)
     events = tuple(dict.fromkeys(e for v in (left, right) if isinstance(v, Unknown) for e in v.events))
@@ -72,11 +76,17 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
     return Unknown(reason, events)
 
 
+def _is_no_tensor(m: Machine, value: Value, other: Value) -> bool:
+    """``x[:n] + [0]`` of a parameter that nobody describes: torch adds no list to a tensor, so that it is no tensor."""
+    if not isinstance(value, Tensor) or value.library != "torch" or not isinstance(other, Seq) or other.kind != "list":
+        return False
+    return m.sizes.shape(value.shape).rank is None
+
+
 def _decide(value: Symbolic, other: Value, op: str) -> Value:
     """What a parameter is that nobody describes, in arithmetic with `other`."""
     if op == "@" or isinstance(other, Tensor) or value.used_as_tensor:
-        number = op != "@" and not value.used_as_tensor and (value.size or value.counted)
-        return value.as_float() if number else value.as_tensor()
+        return value.as_float() if op != "@" and value.is_number else value.as_tensor()
     if value.size or (isinstance(other, Int) and op in ("//", "%")):
         return value.as_int()
     if isinstance(other, Symbolic):

@@ -12,7 +12,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
-from shapedoc.infer.lineage import all_among, among, holds_tensor, is_join, spoils, touches
+from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takes_rank_of, touches
 from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
 from shapedoc.infer.recalled import Place, recall
 from shapedoc.infer.spans import span_of
@@ -122,6 +122,9 @@ class Recorder:
                 result.library = "numpy"
             elif layer is not None:
                 result.library = "torch"
+        if self.several:
+            # Before the event is: what is written in place is one object with what it was written to.
+            several = several or takes_rank_of(operands, self.several, result, self.sizes)
         noticed = problems = verdict.problems if isinstance(verdict, Conflict) else ()
         if problems and self.several and touches(operands, self.several):
             noticed = problems = but_of_ranks(problems)
@@ -163,7 +166,7 @@ class Recorder:
             self.tentative.add(event.index)
             if self.one_sided and touches(operands, self.one_sided):
                 self.one_sided.add(event.index)
-        if several or (self.several and all_among(operands, self.several)):
+        if several:
             self.several.add(event.index)
 
     def _certain(
@@ -290,6 +293,8 @@ class Recorder:
         result.event = event.index
         if self.surmises.rests(self.sizes, operands):
             self.surmises.events.add(event.index)
+        if self.several and any(v.event in self.several for v in values):
+            self.several.add(event.index)
         if any(among(v, self.tentative) for v in values):
             self.tentative.add(event.index)
             if any(among(v, self.one_sided) for v in values):

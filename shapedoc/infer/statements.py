@@ -19,7 +19,7 @@ from shapedoc.infer.asserted import assume
 from shapedoc.infer.assignments import assign
 from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.expected import walk_aside
-from shapedoc.infer.granted import ask_the_others, holds_of_none, settled_by_setting, take_quotient
+from shapedoc.infer.granted import ask_the_others, asks_shape, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
 from shapedoc.infer.machine import Machine, Signal, called, executor, span_of
 from shapedoc.infer.starred import with_star
@@ -77,6 +77,9 @@ def branching(m: Machine, node: ir.If) -> Signal:
     question, before = asked_of(m, node.test), m.sizes
     states = [snapshot(m, partial(walk_branch, m, node, question, holds)) for holds in (True, False)]
     signal = join_states(m, states, node)
+    returned = [s.sizes for s in states if s.signal == "return"]
+    if len(returned) == 1 and asks_shape(node.test):
+        m.frame.parted += returned
     if states[0].signal == "raise" and not node.orelse:
         assume(m, node.test, holds=False)
     if not any(s.signal for s in states):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shapedoc.core.shape import Axis
 from shapedoc.core.value import (
     Bool,
     Bound,
@@ -46,6 +47,8 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             return _of_sequence(m, value, index, node)
         case SizeOf():
             return _of_size(m, value, index, node)
+        case SizePart():
+            return _of_part(m, value, index)
         case DictValue():
             return _of_dict(value, index)
         case Container():
@@ -182,6 +185,19 @@ def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Val
                 if len(shape.suffix) >= -high and len(shape.prefix) >= (low or 0):
                     return SizePart(shape.items[low or 0 : high])
     return Unknown("a part of the shape of a tensor of unknown rank")
+
+
+def _of_part(m: Machine, value: SizePart, index: Value) -> Value:
+    """One of the sizes in a part of a shape: one that is counted from an end whose axes are known."""
+    number = index.dim.value if isinstance(index, Int) else None
+    if number is None:
+        return Unknown("a part of the shape of a tensor of unknown rank")
+    counted = value.items[: number + 1] if number >= 0 else value.items[number:]
+    wanted = number + 1 if number >= 0 else -number
+    axes = [i for i in counted if isinstance(i, Axis)]
+    if len(axes) < wanted:
+        return m.fresh_int()
+    return Int(axes[-1 if number >= 0 else 0].dim)
 
 
 def _of_dict(value: DictValue, index: Value) -> Value:

@@ -237,6 +237,10 @@ class Symbolic(Opaque):
         return not self.size and self._int is None
 
     @property
+    def is_number(self) -> bool:
+        return self._tensor is None and (self.size or self._int is not None)
+
+    @property
     def counted(self) -> bool:
         """Whether it has been used as a number."""
         return self._int is not None

@@ -89,8 +89,12 @@ def misjoined(trace: Trace, event: Event, problem: Problem) -> tuple[Join, int] 
     made = g.producer(operand.value)
     made = g.origin(made, frozenset(_THROUGH)) if made is not None else None
     join = join_of(made) if made is not None else None
-    if join is None or axis_of(event, operand, problem.axes[0]) is None:
+    axis = axis_of(event, operand, problem.axes[0])
+    if join is None or axis is None:
         return None
+    number = event.sizes.resolve(axis.dim).value
+    if number is not None and number == config.dim.value:
+        return None  # two sizes that are called otherwise: as they were joined, they fit
     wanted = Axis(event.sizes.resolve(config.dim))
     for back in range(-1, -len(join.shapes[0].items) - 1, -1):
         total = join.along(back, surely=False) if back != join.back else None

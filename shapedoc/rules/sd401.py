@@ -16,7 +16,7 @@ from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.reverse import Turned, weights_behind
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sampled import Misdrawn, misdrawn
-from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, softmaxes
+from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, is_renormalised, softmaxes
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
 
@@ -36,7 +36,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         if softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
             continue
-        if both_ways(g, softmax):
+        if both_ways(g, softmax) or is_renormalised(g, softmax):
             continue
         found = list(uses(g, softmax))
         if any(is_right(u, softmax.axis) for u in found):

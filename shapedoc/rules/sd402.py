@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Trace
-from shapedoc.core.value import Layer
+from shapedoc.core.value import Layer, Seq
 from shapedoc.rules.contractions import PRODUCTS, literal, names, tensor_operands
-from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
+from shapedoc.rules.flow import KEEPS, Graph, axis_at, graph, result_shape
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, made_axis, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
@@ -21,6 +21,7 @@ __all__ = ["RULE"]
 _ASKED = names("unsqueeze expand_dims getitem sum mean max amax view reshape")
 _LITERAL_ONE = re.compile(r"[(,\[]\s*1\s*[,)\]]")
 _CREATED = names("randn rand zeros ones empty normal standard_normal uniform random")
+_JOINS = names("cat concat concatenate")
 _MAPS = names("Linear.forward linear Conv1d.forward Conv2d.forward")
 
 
@@ -40,6 +41,8 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
     A batch or a length that happens to be 1, and a single key that a caller passes, are none.
     """
     event = made_axis(g, softmax)
+    if _joined_of_one(g, softmax):
+        return None
     if event is not None and _of_a_parameter(g.trace, event):
         return event
     if event is None or event.calls[: softmax.depth] != softmax.event.calls[: softmax.depth]:
@@ -57,6 +60,16 @@ def _maker(g: Graph, softmax: Softmax) -> Event | None:
         sized = event.short in ("view", "reshape")
         return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
     return event if _stated_as_one(g, event, softmax) else None
+
+
+def _joined_of_one(g: Graph, softmax: Softmax) -> bool:
+    """Whether the scores were joined of a list that holds one part: as many as a setting says, here one."""
+    event = g.producer(softmax.scores.value)
+    for source in g.back(event, lambda e: e.short in KEEPS or e.short in _JOINS) if event is not None else ():
+        parts = source.value("tensors") if source.short in _JOINS else None
+        if isinstance(parts, Seq) and parts.rest is None and len(parts.items) == 1:
+            return True
+    return False
 
 
 def _asks(event: Event, softmax: Softmax) -> bool:

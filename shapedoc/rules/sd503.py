@@ -241,13 +241,15 @@ def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Fi
         what = "a causal mask" if meaning.kind == "causal" else "a mask"
         bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
         call = maskless_call(trace, function) if bare is None else None
+        if bare is None and call is None and not any(e.short in _WANTED for e in events):
+            continue  # nothing here attends: it is a variable too many
         yield finding(
             trace,
             event,
             call,
             code=RULE.code,
             name=RULE.name,
-            severity="warning",
+            severity="note" if event.target in function.set_aside else "warning",
             message=f"`{event.target}` is {what} that reaches no score",
             tensor=event.target,
             labels=label(bare.span, "called without a mask") if bare is not None else label(event.span, "built here"),

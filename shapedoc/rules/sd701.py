@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Label, Span
-from shapedoc.core.trace import Event, Stated, Trace
-from shapedoc.core.value import Tensor
+from shapedoc.core.trace import Event, Operand, Stated, Trace
+from shapedoc.core.value import Int, Tensor
 from shapedoc.rules.blame import operand_of, problems
 from shapedoc.rules.flow import graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
@@ -116,6 +116,8 @@ def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
         shapes = [shape_text(event, o.shape) for o in operands]
         if not operands or any("*" in s or "..." in s for s in shapes):
             continue
+        if any(_of_an_element(trace, o) for o in operands):
+            continue  # what is stated may be said of each of a list
         text = text_of(trace, operands[0])
         wanted, got = problem.detail.get("wanted", ""), problem.detail.get("got", "")
         yield finding(
@@ -135,6 +137,17 @@ def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
             why="a stated shape is what the next reader builds on; one of the two is wrong",
             help="mend the code, or what is stated of its tensors",
         )
+
+
+def _of_an_element(trace: Trace, operand: Operand) -> bool:
+    """Whether an operand was made of one element of an argument: ``feats[i]``."""
+    g = graph(trace)
+    made = g.producer(operand.value)
+    for event in g.back(made, lambda e: e.function == made.function) if made is not None else ():
+        given = event.value("input") if event.short == "getitem" else None
+        if isinstance(given, Tensor) and given.event < 0 and isinstance(event.value("index"), Int):
+            return True
+    return False
 
 
 def _follows(trace: Trace, stated: Stated) -> bool:

@@ -17,7 +17,17 @@ from shapedoc.core.value import Layer, Tensor, Unknown
 from shapedoc.rules.contractions import literal, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, axis_at, graph, result_shape, shape_at
 
-__all__ = ["Softmax", "both_ways", "denominator", "holds", "is_axis", "made_axis", "softmaxes", "stripped"]
+__all__ = [
+    "Softmax",
+    "both_ways",
+    "denominator",
+    "holds",
+    "is_axis",
+    "is_renormalised",
+    "made_axis",
+    "softmaxes",
+    "stripped",
+]
 
 _LIBRARY = names("softmax Softmax.forward gumbel_softmax")
 # What may stand between the numerator and the sum that divides it.
@@ -277,6 +287,19 @@ def both_ways(g: Graph, softmax: Softmax) -> bool:
     return any(
         other.axis is not None and not is_axis(other.axis, axis) and not is_axis(axis, other.axis) for other in others
     )
+
+
+def is_renormalised(g: Graph, softmax: Softmax) -> bool:
+    """Whether a division by a sum follows a softmax over another axis: normalised twice, on purpose.
+
+    Source: Guo et al. 2021, external attention, section 3.2.
+    """
+    event = g.producer(softmax.scores.value) if softmax.kind == "sum" else None
+    source = g.origin(event, KEEPS) if event is not None else None
+    first = _library(source) if source is not None else None
+    if first is None or first.axis is None or softmax.axis is None:
+        return False
+    return not is_axis(softmax.axis, first.axis)
 
 
 def _alternatives(g: Graph, one: Event, other: Event) -> bool:

@@ -11,6 +11,7 @@ from shapedoc.source.contracts.comments import may_state, read_comment
 from shapedoc.source.contracts.docstrings import Documented, read_docstring
 from shapedoc.source.contracts.jaxtyping import read_annotation
 from shapedoc.source.contracts.layout import Layout, target_names
+from shapedoc.source.contracts.opposed import opposed
 from shapedoc.source.contracts.own_lines import OwnLines
 from shapedoc.source.contracts.stated import Bound, StatedShape, Unreadable
 from shapedoc.source.contracts.suffixes import read_suffix, suffixed_names
@@ -107,6 +108,8 @@ class ModuleContracts:
             suffix = self.suffix(name) if name[-1:].isupper() else None
             if suffix is not None and name not in found:
                 found[name] = [replace(suffix, span=_param_span(function, name))]
+        for name in opposed(found):
+            del found[name]
         return found
 
     def returns(self, function: FunctionDef) -> list[Bound]:

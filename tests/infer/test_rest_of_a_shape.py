@@ -1,0 +1,61 @@
+"""``B, *rest = x.shape`` of a tensor of unknown rank, and what a part of a shape is good for."""
+
+from __future__ import annotations
+
+from tests.infer.revealed import check
+
+
+def test_sizes_at_the_ends_are_known() -> None:
+    check(
+        """
+        def split(x, heads):
+            batch_size, *rest, d_model = x.shape
+            y = x.reshape(batch_size, *rest, heads, d_model // heads)  #: (batch_size, *x, heads, d_model//heads)
+            return y
+        """,
+        "split",
+    )
+
+
+def test_what_lies_between_goes_through() -> None:
+    check(
+        """
+        def flat(x):
+            batch_size, *lead, T, d = x.size()
+            return x.view(batch_size, *lead, T * d)  #: (batch_size, *x, T*d)
+        """,
+        "flat",
+    )
+
+
+def test_nothing_is_known_of_how_many_there_are() -> None:
+    check(
+        """
+        def last(x):
+            batch_size, *rest = x.shape
+            if len(rest) == 1:
+                return x.unsqueeze(1)
+            return x.sum(2)
+
+
+        def use(memory):
+            return last(memory).tanh()  #: ?
+        """,
+        "use",
+    )
+
+
+def test_one_of_them_is_known_from_the_end_that_is() -> None:
+    check(
+        """
+        import torch
+
+
+        def first(x):
+            batch_size, *rest = x.shape
+            batch_size, T, d = x.shape
+            batch_size, *rest = x.shape
+            return torch.zeros(rest[0], rest[-1])  #: (T, d)
+        """,
+        "first",
+    )

@@ -1,0 +1,217 @@
+"""Right code as libraries write it, of kinds that were once told as wrong: nothing is found in any of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+
+HEAD = "import math\n\nimport constants\nimport torch\nimport torch.nn as nn\n\n\n"
+
+RIGHT = {
+    "a buffer of a shape that the constructor is given": """
+class Cache(nn.Module):
+    def __init__(self, keys_like, values_like):
+        super().__init__()
+        self.register_buffer("k", torch.zeros(keys_like))
+        self.register_buffer("v", torch.zeros(values_like))
+
+    def forward(self, places, k, v):
+        n = k.size(0)
+        k = self.k[:n, ...].index_copy_(-2, places, k)
+        v = self.v[:n, ...].index_copy_(-2, places, v)
+        return k[:, :, :5, :], v[:, :, :5, :]
+""",
+    "lists filled up to one length": """
+def collate(batch, pad, n):
+    sources, targets = [], []
+    for source, target in batch:
+        sources.append(source[:n] + [pad for _ in range(max(n - len(source), 0))])
+        targets.append(target[:n] + [pad] * (n - len(target)))
+    return torch.tensor(sources).permute(1, 0), torch.tensor(targets).permute(1, 0)
+""",
+    "a shortcut where both shapes are the same": """
+class Block(nn.Module):
+    def __init__(self, d_in, d_out, pool=1):
+        super().__init__()
+        self.pool = pool
+        self.conv = nn.Conv1d(d_in, d_out, 3, padding=1)
+        self.shortcut = nn.Conv1d(d_in, d_out, 1)
+
+    def forward(self, x):
+        y = self.conv(x)
+        if x.shape == y.shape:
+            y = torch.relu(y + x)
+        else:
+            y = torch.relu(y + self.shortcut(x))
+        if self.pool != 1:
+            y = nn.functional.avg_pool1d(y, kernel_size=self.pool, padding=self.pool // 2)
+        return y
+
+
+class Blocks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Block(64, 64)
+        self.second = Block(64, 128)
+
+    def forward(self, x):
+        return self.second(nn.functional.max_pool1d(self.first(x), 4))
+""",
+    "normalised over the keys, and then once more over the queries": """
+class Attend(nn.Module):
+    def __init__(self, d_model, over=1, again=2):
+        super().__init__()
+        self.q = nn.Linear(d_model, d_model)
+        self.k = nn.Linear(d_model, d_model)
+        self.over = over
+        self.again = again
+
+    def forward(self, x, memory):
+        scores = torch.einsum("bid,bjd->bij", self.q(x), self.k(memory)) * self.q.in_features**-0.5
+        weights = scores.softmax(dim=self.over) + 1e-8
+        weights = weights / weights.sum(dim=self.again, keepdim=True)
+        return torch.einsum("bjd,bij->bid", memory, weights)
+
+
+class BothWays(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.there = Attend(d_model)
+        self.back = Attend(d_model, over=2, again=1)
+
+    def forward(self, x, slots):
+        return self.back(x, self.there(slots, x))
+""",
+    "a copy for each beam, of matrices and of rows": """
+def for_beams(x, beams):
+    batch_size, *rest = x.shape
+    if len(rest) == 2:
+        return x.unsqueeze(1).repeat(1, beams, 1, 1).view(batch_size * beams, *rest)
+    return x.unsqueeze(1).repeat(1, beams, 1).view(batch_size * beams, *rest)
+
+
+class Decoder(nn.Module):
+    def __init__(self, d_h):
+        super().__init__()
+        self.project = nn.Linear(d_h, d_h)
+
+    def forward(self, memory):
+        memory = for_beams(memory, 3)
+        batch_size, T_enc, _ = memory.size()
+        return self.project(memory)
+""",
+    "joined along the channels, by their numbers": """
+class Conv(nn.Module):
+    def __init__(self, channels, filters):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, filters, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wave, self.mel, self.both = Conv(4, 64), Conv(1, 64), Conv(128, 128)
+
+    def forward(self, wave, mel):
+        wave = self.wave(wave.reshape((wave.shape[0], -1, 64, wave.shape[-1])).transpose(2, 3))
+        return self.both(torch.cat((self.mel(mel), wave), dim=1))
+""",
+    "padding that another file numbers": """
+def resampled(source, tokens):
+    padding = tokens.eq(constants.PAD)
+    length = (1 - padding).sum(-1)
+    batch_size, T_dec = tokens.shape
+    scale = source.size(1) / length.float()
+    rows = []
+    for i in range(batch_size):
+        rows.append((torch.arange(0, T_dec).float() * scale[i].repeat(T_dec)).long())
+    return torch.stack(rows)
+
+
+class Model(nn.Module):
+    def both(self, tokens, memory):
+        batch_size, T_dec = tokens.shape
+        return resampled(memory, tokens)
+
+    def forward(self, tokens, memory):
+        if isinstance(memory, list):
+            memory = memory[0]
+        return self.both(tokens[0], memory), self.both(tokens[1], memory)
+""",
+    "a mask of which a note says something else than the docstring": """
+class Encoder(nn.Module):
+    def __init__(self, d_in, d_model, n_heads):
+        super().__init__()
+        self.project = nn.Linear(d_in, d_model)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(d_model, n_heads), 2)
+
+    def forward(self, x, keep):
+        \"\"\"
+        Args:
+            x: (batch_size, T_enc, d_in) features
+            keep: (batch_size, T_enc) boolean, True means keep
+        \"\"\"
+        # torch wants [T_enc, batch_size, d_in]. keep [batch_size, d_in]
+        return self.encoder(self.project(x.permute(1, 0, 2)), src_key_padding_mask=~keep)
+""",
+    "a docstring that describes each of a list": """
+class Fusion(nn.Module):
+    def __init__(self, d_h, sources):
+        super().__init__()
+        self.sources = sources
+        self.score = nn.Linear(d_h, 1)
+
+    def forward(self, features):
+        \"\"\"
+        features: [batch_size, T_enc, d_h]
+        \"\"\"
+        found = []
+        for i in range(self.sources):
+            weights = torch.softmax(self.score(features[i]).squeeze(-1), dim=-1)
+            found.append(torch.bmm(weights.unsqueeze(1), features[i]).squeeze(1))
+        return torch.cat(found, dim=1)
+""",
+    "as many scores as there are sources, here one": """
+class Fusion(nn.Module):
+    def __init__(self, d_h, sources):
+        super().__init__()
+        self.sources = len(sources)
+        self.score = nn.Linear(d_h, 1)
+
+    def forward(self, contexts):
+        scores = []
+        for i in range(self.sources):
+            scores.append(self.score(contexts[i]))
+        weights = torch.softmax(torch.cat(scores, dim=1), dim=1)
+        return torch.bmm(weights.unsqueeze(1), torch.stack(contexts, dim=1)).squeeze(1)
+
+
+Fusion(8, [8])([torch.randn(2, 8)])
+""",
+    "a mask too many where nothing attends": """
+class Sampler(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def scores(self, tokens):
+        return torch.softmax(self.model(tokens), -1)
+
+    def forward(self, tokens):
+        real = tokens.ne(constants.PAD)
+        chances = self.scores(tokens)
+        chances[tokens.eq(constants.PAD)] = 1.0
+        return chances
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_found(name: str) -> None:
+    found = analyse("model.py", HEAD + RIGHT[name].lstrip("\n"), Settings(roots=())).findings
+    assert [(f.code, f.span.line, f.message) for f in found if f.severity != "note"] == []
