@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
 
-__all__ = ["axes_of", "extents", "is_sizes", "surpasses", "whole"]
+__all__ = ["axes_of", "extents", "is_number", "is_sizes", "surpasses", "whole"]
 
 
 def whole(at: OpContext, value: Value) -> Dim | None:
@@ -34,6 +34,11 @@ def surpasses(one: Dim, other: Dim) -> bool:
 def is_sizes(value: Value) -> bool:
     """Whether a value is one size or several."""
     return isinstance(value, Int | Seq | SizeOf)
+
+
+def is_number(value: Value) -> bool:
+    """Whether a value is one size or several, or a parameter that configures a module or has been used as a number."""
+    return is_sizes(value) or getattr(value, "size", False) is True or getattr(value, "counted", False) is True
 
 
 def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:

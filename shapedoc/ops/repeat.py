@@ -8,7 +8,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, is_sizes, surpasses, whole
+from shapedoc.ops.extents import extents, is_number, surpasses, whole
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
@@ -154,7 +154,7 @@ def repeat_interleave(
     Conflict: the axis does not exist.
     Source: PyTorch documentation, torch.repeat_interleave.
     """
-    count = whole(at, repeats) if is_sizes(repeats) else None
+    count = whole(at, repeats) if is_number(repeats) else None
     if count is not None and surpasses(ZERO, count):
         count = None  # a -1 stands for a number that the author puts in later
     if dim is None:

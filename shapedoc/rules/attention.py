@@ -85,6 +85,8 @@ def score_of(g: Graph, softmax: Softmax) -> Score | None:
         elif event.short in NONLINEAR:
             bent = True
             event = g.main_source(event)
+        elif event.short == "setitem" and not isinstance(event.value("value"), Tensor):
+            event = g.main_source(event)  # a number put into some of the scores hides those
         elif event.short in SHAPING | LINEAR | _MASKS or event.short in ("div", "sum"):
             maps += event.short in ("Linear.forward", "linear")
             event = g.main_source(event)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import Int
+from shapedoc.core.value import Int, Layer
 from shapedoc.rules.blame import axis_of, clearest, faulty_call, layer_of, problems
-from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.cells import CELLS
+from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.inputs import Feed, feed_of, place_of
 from shapedoc.rules.joins import misjoined
 from shapedoc.rules.layouts import is_mixed_up
@@ -19,6 +20,8 @@ from shapedoc.rules.turned import turned_maps
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
+
+_ON = SHAPING | {"dropout", "Dropout.forward", "phi"}
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -44,7 +47,7 @@ def _fed(trace: Trace) -> Iterator[Finding]:
         if feed is not None and severity == "note" and _in_a_row(feed):
             continue
         if feed is not None:
-            surely = severity == "note" and (_exchanged(feed) or _one_too_many(feed))
+            surely = severity == "note" and (_exchanged(feed) or _one_too_many(feed) or _stacked(feed))
             yield _found(feed, problem, "warning" if surely else severity)
         else:
             yield from _functional(trace, event, problem, severity)
@@ -105,6 +108,19 @@ def _in_a_row(feed: Feed) -> bool:
     if wanted is None or wanted != got or made is None:
         return False
     return any(e.span == feed.event.span for e in g.back(made, lambda e: e.function == feed.event.function))
+
+
+def _stacked(feed: Feed) -> bool:
+    """Whether recurrent layers, all built alike, get each what the one below has made, and are built for its input.
+
+    That the two sizes are given apart says that they are not meant to be equal: only the lowest layer fits.
+    """
+    made = graph(feed.trace).producer(feed.operand.value)
+    if feed.event.short not in CELLS or made is None:
+        return False
+    below = next((e for e in graph(feed.trace).back(made, lambda e: e.short in _ON) if e.short in CELLS), None)
+    other = below.value("self") if below is not None else None
+    return isinstance(other, Layer) and other.span == feed.layer.span and below is not None and below is not feed.event
 
 
 def _exchanged(feed: Feed) -> bool:

@@ -9,6 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.emptied import emptied
 from shapedoc.rules.flow import graph
 from shapedoc.rules.maskpairs import Both, Opposed, Refilled, both_ways, full, inverted_numbers, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
@@ -38,6 +39,11 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _numbers(trace, turned, user)
     for both in both_ways(trace):
         yield _both(trace, both)
+    for e in emptied(trace):
+        text, actual = text_of(trace, e.mask), shape_text(e.event, e.mask.shape)
+        yield _told(
+            trace, e.event, e.span, e.message, tensor=text, actual=actual, labels=e.labels, why=e.why, help=e.help
+        )
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)

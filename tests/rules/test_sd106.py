@@ -15,6 +15,21 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "every layer built for the input of the lowest": """
+class Stack(nn.Module):
+    def __init__(self, d_in, d_h, n):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.GRUCell(d_in, d_h) for _ in range(n)])
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, states):
+        new = []
+        for i, cell in enumerate(self.cells):
+            x = cell(x, states[i])  # <- SD106
+            new.append(x)
+            x = self.dropout(x)
+        return torch.stack(new)
+""",
     "a convolution's channels before a map, without a transpose": """
 class Locations(nn.Module):
     def __init__(self, n_filters, width):
@@ -182,6 +197,28 @@ class Critic(nn.Module):
 }
 
 RIGHT = {
+    "the upper layers built for what is below": """
+class Stack(nn.Module):
+    def __init__(self, d_in, d_h, n):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.GRUCell(d_in if i == 0 else d_h, d_h) for i in range(n)])
+
+    def forward(self, x, states):
+        for i, cell in enumerate(self.cells):
+            x = cell(x, states[i])
+        return x
+""",
+    "layers of one width": """
+class Stack(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.GRUCell(d, d) for i in range(n)])
+
+    def forward(self, x, states):
+        for i, cell in enumerate(self.cells):
+            x = cell(x, states[i])
+        return x
+""",
     "blocks in a row, each built for what the one before it makes": """
 class Block(nn.Module):
     def __init__(self, width_in, width_out):

@@ -15,6 +15,22 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "copies of the query beside the memory, the padding filled row by row": """
+class Concat(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.d = d
+        self.score = nn.Linear(d_in + 3 * d, 1)
+
+    def forward(self, memory, x, state):
+        state = state.view(-1, 1, self.d)
+        queries = torch.cat([x, state], dim=-1).repeat(1, memory.size(1), 1)
+        scores = self.score(torch.cat([queries, memory], dim=-1))  # <- SD304
+        for i, n in enumerate((memory != 0).any(-1).sum(-1).tolist()):
+            scores[i, n:] = -float("inf")
+        weights = torch.softmax(scores, dim=1)
+        return torch.sum(weights * memory, dim=1)
+""",
     "a state of unknown rank, copied for every key": """
 class Attn(nn.Module):
     def __init__(self, width):
@@ -77,7 +93,7 @@ class Attention(nn.Module):
 
     def forward(self, state, memory):
         state = state.unsqueeze(1).expand(-1, memory.size(1), -1)
-        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- note SD304
+        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- SD304
         return (weights * memory).sum(1)
 
 Attention(8)(torch.randn(2, 8), torch.randn(2, 5, 8))
@@ -130,7 +146,7 @@ class Scorer(nn.Module):
     def forward(self, state, memory):
         scores = []
         for t in range(memory.size(1)):
-            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- note SD304
+            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- SD304
         return torch.cat(scores, dim=1).softmax(dim=1)
 
 Scorer(8)(torch.randn(1, 2, 8), torch.randn(2, 5, 8))

@@ -133,7 +133,69 @@ def attend(scores, memory, lengths):
 """,
 }
 
+WRONG |= {
+    "positions of what is no padding set to zero": """
+PAD = 0
+
+class Positions(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(n, d))
+
+    def forward(self, tokens):
+        B, T = tokens.size()
+        found = self.table[torch.arange(T).expand(B, T)]
+        padded = tokens == PAD
+        return found.masked_fill(padded.unsqueeze(-1) == 0, 0)  # <- SD501
+""",
+    "a mean over what was set to zero": """
+def mean(memory, bits):
+    memory = memory.masked_fill(bits.unsqueeze(-1), 0)  # <- SD501
+    count = bits.long().sum(dim=1, keepdim=True)
+    return memory.sum(dim=1) / count.float()
+""",
+    "a mean loss over how much padding there is": """
+def mean(losses, lengths):
+    padded = torch.arange(int(lengths.max())).unsqueeze(0) >= lengths.unsqueeze(1)
+    losses = losses.masked_fill_(padded.view(-1), 0)
+    return torch.sum(losses) / padded.sum()  # <- SD501
+""",
+}
+
 RIGHT = {
+    "positions of the padding set to zero": """
+PAD = 0
+
+class Positions(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(n, d))
+
+    def forward(self, tokens):
+        B, T = tokens.size()
+        found = self.table[torch.arange(T).expand(B, T)]
+        padded = tokens == PAD
+        return found.masked_fill(padded.unsqueeze(-1), 0)
+""",
+    "a mean over what is real": """
+def mean(memory, bits):
+    memory = memory.masked_fill(bits.unsqueeze(-1) == 0, 0)
+    count = bits.long().sum(dim=1, keepdim=True)
+    return memory.sum(dim=1) / count.float()
+""",
+    "a mean over what is left": """
+def mean(memory, bits):
+    memory = memory.masked_fill(bits.unsqueeze(-1), 0)
+    count = (~bits).sum(dim=1, keepdim=True)
+    return memory.sum(dim=1) / count
+""",
+    "what real tokens are changed by": """
+PAD = 0
+
+def at_the_padding(tokens, found):
+    real = tokens != PAD
+    return (found - found.masked_fill(real.unsqueeze(-1), 0)).norm()
+""",
     "one mask, kept both times": """
 def block(x, bits, values):
     scores = x + (1 - bits.unsqueeze(1)) * -1e30

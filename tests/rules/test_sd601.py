@@ -74,7 +74,35 @@ class Reduced(nn.Module):
 """,
 }
 
+WRONG |= {
+    "copies of each feature, cut as copies of the row": """
+class Spread(nn.Module):
+    def __init__(self, steps, d):
+        super().__init__()
+        self.steps = steps
+        self.run = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, state):
+        B, d = state.shape
+        rows = state.repeat_interleave(self.steps, dim=1).view(B, self.steps, -1)  # <- SD601
+        return self.run(rows)[0]
+""",
+}
+
 RIGHT = {
+    "copies of the row, cut as such": """
+class Spread(nn.Module):
+    def __init__(self, steps, d):
+        super().__init__()
+        self.steps = steps
+        self.run = nn.GRU(d, d, batch_first=True)
+
+    def forward(self, state):
+        B, d = state.shape
+        rows = state.repeat_interleave(self.steps, dim=0).view(B, self.steps, -1)
+        more = state.repeat(1, self.steps).view(B, self.steps, -1)
+        return self.run(rows + more)[0]
+""",
     "split and transposed": """
 def split(x, h):
     B, T, d = x.shape
