@@ -95,6 +95,9 @@ def viewed(at: OpContext, input: Tensor, wanted: Sequence[Axis | Run], *, copies
     old = at.shape(input)
     if sum(1 for i in wanted if isinstance(i, Axis) and i.dim == _ANY) > 1:
         at.fail("impossible-view", [input], why="two unknown sizes")
+    if old.run is not None and _splits_heads(at, old, wanted):
+        at.need_rank(input, 3)
+        old = at.shape(input)
     before, after = _without_run(old, wanted)
     if before is None:
         return _unchecked(at, old, wanted)
@@ -121,6 +124,21 @@ def _without_run(old: Shape, wanted: Sequence[Axis | Run]) -> tuple[_Pair | None
     if old.run is None or new.run is None or old.items[old.run] is not new.items[new.run]:
         return None, ((), ())
     return (old.prefix, new.prefix), (old.suffix, new.suffix)
+
+
+def _splits_heads(at: OpContext, old: Shape, wanted: Sequence[Axis | Run]) -> bool:
+    """Whether (B, ?, heads * d) is seen as (B, heads, -1, d): nobody writes -1 for what is always 1: steps are there.
+
+    With steps between the batch and the features, such a view scrambles them.
+    """
+    sizes = [i.dim for i in wanted if isinstance(i, Axis)]
+    if len(wanted) != 4 or len(sizes) != 4 or sizes[2] != _ANY or _ANY in (sizes[1], sizes[3]):
+        return False
+    if len(old.prefix) != 1 or len(old.suffix) != 1 or len(old.items) != 3 or not sizes[0].named:
+        return False
+    width = at.sizes.resolve(old.suffix[0].dim)
+    heads = at.sizes.resolve(sizes[1]) * at.sizes.resolve(sizes[3])
+    return at.sizes.resolve(sizes[0]) == at.sizes.resolve(old.prefix[0].dim) and width.named and width == heads
 
 
 def _unchecked(at: OpContext, old: Shape, wanted: Sequence[Axis | Run]) -> Shape:

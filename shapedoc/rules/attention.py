@@ -20,7 +20,7 @@ from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names,
 from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
 from shapedoc.rules.softmaxes import Softmax
 
-__all__ = ["LINEAR", "NONLINEAR", "Score", "score_of"]
+__all__ = ["LINEAR", "NONLINEAR", "Score", "both_have", "score_of"]
 
 NONLINEAR = names(
     "tanh relu sigmoid gelu leaky_relu elu selu silu softplus hardtanh prelu mish relu6 softmax exp sin cos logsigmoid "
@@ -192,6 +192,11 @@ def _parts(g: Graph, event: Event, operands: list[Operand], axis: Axis, bent: bo
     if not query or not memory or any(varies is None for _, varies in found):
         return None
     return Score("additive" if bent else "linear", event, query, memory, maps)
+
+
+def both_have(g: Graph, score: Score, axis: Axis) -> bool:
+    """Whether query and memory both differ along an axis of the scores, as they do along the batch."""
+    return all(_varies(g, score.event, o, axis) for o in (*score.query, *score.memory))
 
 
 def _varies(g: Graph, event: Event, operand: Operand, axis: Axis) -> bool | None:

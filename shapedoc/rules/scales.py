@@ -13,11 +13,11 @@ from fractions import Fraction
 from shapedoc.core.dim import Dim
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Operand
-from shapedoc.core.value import Float, Int, Seq, Tensor, Value
+from shapedoc.core.value import Float, Int, Layer, Seq, Tensor, Value
 from shapedoc.rules.contractions import PRODUCTS, Contraction, contraction, names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, shape_at
 
-__all__ = ["Factor", "Scaled", "Side", "number_in", "scaled_scores", "side", "total"]
+__all__ = ["Factor", "Scaled", "Side", "is_of_heads", "number_in", "scaled_scores", "side", "total"]
 
 _HALF = Fraction(1, 2)
 _MASKS = names("masked_fill where masked_fill_ dropout Dropout.forward nan_to_num tril triu")
@@ -345,3 +345,22 @@ def total(factors: Iterator[Factor] | list[Factor], sizes: Sizes) -> tuple[dict[
             powers[dim] = powers.get(dim, Fraction(0)) + exponent
         coefficient *= factor.coefficient or 1.0
     return {d: e for d, e in powers.items() if e}, coefficient
+
+
+def is_of_heads(g: Graph, scaled: Scaled, size: Dim, width: Dim, sizes: Sizes) -> bool:
+    """Whether the summed size is that of one of several heads, into which features of the size of the root are mapped.
+
+    Two sizes of a constructor may be equal on purpose; the width of the model and that of one head are not.
+    """
+    for operand in tensor_operands(scaled.product.event):
+        made = g.producer(operand.value)
+        source = g.origin(made) if made is not None else None
+        layer = source.value("self") if source is not None and source.short == "Linear.forward" else None
+        if not isinstance(layer, Layer):
+            continue
+        taken, given = layer.config.get("in_features"), layer.config.get("out_features")
+        if isinstance(taken, Int) and isinstance(given, Int) and sizes.resolve(taken.dim) == size:
+            heads = sizes.resolve(given.dim).divide(width)
+            if heads is not None and heads.named:
+                return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
@@ -11,6 +12,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
+from shapedoc.rules.attention import both_have, score_of
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.reverse import Turned, weights_behind
@@ -45,7 +47,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         if wrong is not None:
             yield _over_another(trace, softmax, *wrong)
         elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn:
-            yield from _over_batch(trace, g, softmax)
+            over = list(_over_batch(trace, g, softmax))
+            yield from over or _over_examples(trace, g, softmax)
     told: set[Span] = set()
     for softmax, turned in weights_behind(trace):
         if turned.context.span not in told:
@@ -258,6 +261,38 @@ def _over_batch(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
         notes=(f"line {line} takes the axis for the batch",) if line else (),
         help="normalise the axis of the keys (or of the classes)",
     )
+
+
+def _over_examples(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:
+    """A softmax of additive scores over an axis that query and memory have in common, while the keys lie along another.
+
+    What was mapped to one score after the sum is no longer there: such an axis is the batch, or one like it.
+    """
+    event, axis, shape = softmax.event, softmax.axis, softmax.shape
+    if axis is None or shape is None or shape.rank is None or event.sizes is None:
+        return
+    for keys in shape.axes:
+        score = score_of(g, replace(softmax, axis=keys)) if not is_axis(axis, keys) and keys.dim != ONE else None
+        if score is None or score.form != "additive" or not score.maps or not both_have(g, score, axis):
+            continue
+        name, place, along = named(trace, softmax.scores), _position(softmax, axis), _position(softmax, keys)
+        memory, query = named(trace, score.memory[0]), named(trace, score.query[0])
+        yield finding(
+            trace,
+            event,
+            softmax.place,
+            code=RULE.code,
+            name=RULE.name,
+            severity="error",
+            message=f"softmax over axis {place} of {name}, which {query} and {memory} have in common: the keys lie "
+            f"along axis {along}",
+            tensor=name,
+            actual=shape_text(event, softmax.scores.shape),
+            labels=label(score.memory[0].span, f"{memory} differs from key to key") + call_labels(event),
+            why="attention weights are shares among the keys of one query: here examples get shares of each other",
+            help=f"normalise the axis of the keys: `dim={along}`",
+        )
+        return
 
 
 def _batch_line(sizes: Sizes, axis: Axis) -> int | None:

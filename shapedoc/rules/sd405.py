@@ -15,7 +15,7 @@ from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scaled_dot import is_scaled_dot_product, unread_softmaxes
-from shapedoc.rules.scales import Factor, Scaled, scaled_scores, side, total
+from shapedoc.rules.scales import Factor, Scaled, is_of_heads, scaled_scores, side, total
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, severity_of, text_of
 from shapedoc.rules.written import assigned_name, is_left_at_one, place_of_scale
@@ -132,6 +132,8 @@ def _other_size(trace: Trace, scaled: Scaled, size: Dim, width: Dim, event: Even
     ours, right = sizes.show(size), sizes.show(width)
     if "?" in ours + right:
         return
+    if severity == "note" and is_of_heads(graph(trace), scaled, size, width, sizes):
+        severity = "warning"
     yield _report(
         trace,
         scaled,

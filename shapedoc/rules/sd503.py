@@ -9,8 +9,9 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.core.written import Function, Parameter
+from shapedoc.rules.attention import score_of
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
-from shapedoc.rules.flow import KEEPS, by_kind, events_of, graph
+from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, events_of, graph
 from shapedoc.rules.lostmasks import Lost, lost_masks
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
@@ -199,13 +200,24 @@ def _unmasked(trace: Trace, events: list[Event]) -> Softmax | None:
     own = {e.index for e in events}
     masked = {s.event.index for s in mask_sinks(trace) if s.how in ("fill", "where")}
     for softmax in softmaxes(trace):
-        if softmax.event.index not in own or not any(user.short in PRODUCTS for user, _ in followed(g, softmax)):
+        if softmax.event.index not in own:
+            continue
+        if not any(user.short in PRODUCTS for user, _ in followed(g, softmax)) and not _is_handed_out(g, softmax):
             continue
         made = g.producer(softmax.scores.value)
         chain = g.back(made, lambda e: e.short in KEEPS) if made is not None else ()
         if not any(e.index in masked or e.short == "masked_fill" for e in chain):
             return softmax
     return None
+
+
+def _is_handed_out(g: Graph, softmax: Softmax) -> bool:
+    """Whether the weights of a query and a memory are what the function gives: its caller sums with them."""
+    made = (softmax.event, *g.forward(softmax.event, lambda e: e.short in SHAPING))
+    if not any(isinstance(e.result, Tensor) and e.result.uid in g.trace.returned for e in made):
+        return False
+    score = score_of(g, softmax)
+    return score is not None and score.sure and score.form != "linear"
 
 
 def _found(

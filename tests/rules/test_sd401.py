@@ -210,7 +210,48 @@ def attend(x):
 """,
 }
 
+WRONG |= {
+    "over the batch, where the weights are all that is given": """
+class Weigh(nn.Module):
+    def __init__(self, d_h, d_s):
+        super().__init__()
+        self.join, self.v = nn.Linear(d_h + d_s, d_s), nn.Linear(d_s, 1, bias=False)
+
+    def forward(self, state, memory, mask):
+        steps = memory.shape[0]
+        state = state.unsqueeze(1).repeat(1, steps, 1)
+        memory = memory.permute(1, 0, 2)
+        energy = torch.tanh(self.join(torch.cat((state, memory), dim=2)))
+        scores = self.v(energy).squeeze(2).masked_fill(mask == 0, -1e10)
+        return torch.softmax(scores, dim=0)  # <- SD401
+""",
+}
+
 RIGHT = {
+    "over the keys, where the weights are all that is given": """
+class Weigh(nn.Module):
+    def __init__(self, d_h, d_s):
+        super().__init__()
+        self.join, self.v = nn.Linear(d_h + d_s, d_s), nn.Linear(d_s, 1, bias=False)
+
+    def forward(self, state, memory, mask):
+        steps = memory.shape[0]
+        state = state.unsqueeze(1).repeat(1, steps, 1)
+        memory = memory.permute(1, 0, 2)
+        energy = torch.tanh(self.join(torch.cat((state, memory), dim=2)))
+        scores = self.v(energy).squeeze(2).masked_fill(mask == 0, -1e10)
+        return torch.softmax(scores, dim=1)
+""",
+    "words of a sum that is bent and mapped to them": """
+class Words(nn.Module):
+    def __init__(self, d_h, d_s, words):
+        super().__init__()
+        self.w, self.u, self.out = nn.Linear(d_s, d_s), nn.Linear(d_h, d_s), nn.Linear(d_s, words)
+
+    def forward(self, state, memory):
+        B, T, d_h = memory.shape
+        return torch.softmax(self.out(torch.tanh(self.w(state).unsqueeze(1) + self.u(memory))), dim=-1)
+""",
     "an outer product of weights and values on purpose": """
 def attend(scores, memory):
     weights = torch.softmax(scores, dim=-1).unsqueeze(1)

@@ -193,7 +193,52 @@ class Cached(nn.Module):
 """,
 }
 
+WRONG |= {
+    "the width of the model, for heads of a width of their own": """
+class Scaled(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.root = math.sqrt(width)  # <- SD405
+
+    def forward(self, q, k, v):
+        return torch.softmax(torch.matmul(q, k.transpose(2, 3)) / self.root, -1) @ v
+
+class Heads(nn.Module):
+    def __init__(self, n, d_model, d_k):
+        super().__init__()
+        self.n, self.d_k = n, d_k
+        self.q, self.k, self.v = (nn.Linear(d_model, n * d_k) for _ in range(3))
+        self.attend = Scaled(d_model)
+
+    def forward(self, x):
+        B, T, d_model = x.size()
+        q, k, v = (f(x).view(B, T, self.n, self.d_k).transpose(1, 2) for f in (self.q, self.k, self.v))
+        return self.attend(q, k, v)
+""",
+}
+
 RIGHT = {
+    "the width of one head": """
+class Scaled(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.root = math.sqrt(width)
+
+    def forward(self, q, k, v):
+        return torch.softmax(torch.matmul(q, k.transpose(2, 3)) / self.root, -1) @ v
+
+class Heads(nn.Module):
+    def __init__(self, n, d_model, d_k):
+        super().__init__()
+        self.n, self.d_k = n, d_k
+        self.q, self.k, self.v = (nn.Linear(d_model, n * d_k) for _ in range(3))
+        self.attend = Scaled(d_k)
+
+    def forward(self, x):
+        B, T, d_model = x.size()
+        q, k, v = (f(x).view(B, T, self.n, self.d_k).transpose(1, 2) for f in (self.q, self.k, self.v))
+        return self.attend(q, k, v)
+""",
     "the general score of steps that were flattened on the way": """
 class Decoder(nn.Module):
     def __init__(self, d, d_emb):

@@ -178,7 +178,43 @@ class Model(nn.Module):
 """,
 }
 
+WRONG |= {
+    "a module of its own gives the weights": """
+class Weigh(nn.Module):
+    def __init__(self, d_h, d_s):
+        super().__init__()
+        self.join, self.v = nn.Linear(d_h + d_s, d_s), nn.Linear(d_s, 1, bias=False)
+
+    def forward(self, state, memory, mask):  # <- SD503
+        B, T, d_h = memory.shape
+        state = state.unsqueeze(1).repeat(1, T, 1)
+        energy = torch.tanh(self.join(torch.cat((state, memory), dim=2)))
+        return torch.softmax(self.v(energy).squeeze(2), dim=1)
+""",
+}
+
 RIGHT = {
+    "a module of its own gives masked weights": """
+class Weigh(nn.Module):
+    def __init__(self, d_h, d_s):
+        super().__init__()
+        self.join, self.v = nn.Linear(d_h + d_s, d_s), nn.Linear(d_s, 1, bias=False)
+
+    def forward(self, state, memory, mask):
+        B, T, d_h = memory.shape
+        state = state.unsqueeze(1).repeat(1, T, 1)
+        energy = torch.tanh(self.join(torch.cat((state, memory), dim=2)))
+        return torch.softmax(self.v(energy).squeeze(2).masked_fill(mask, -1e9), dim=1)
+""",
+    "classes of what is read, whatever is padding": """
+class Judge(nn.Module):
+    def __init__(self, d, classes):
+        super().__init__()
+        self.out = nn.Linear(d, classes)
+
+    def forward(self, notes, mask):
+        return torch.softmax(self.out(notes), dim=-1)
+""",
     "a mask that a decoder takes and hands on": """
 class Attention(nn.Module):
     def __init__(self, width):

@@ -89,7 +89,45 @@ class Spread(nn.Module):
 """,
 }
 
+WRONG |= {
+    "heads split by a view, of steps that nobody counts": """
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.d_k = h, d // h
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, query, key):
+        B = query.size(0)
+        q = self.q(query).view(B, self.h, -1, self.d_k)  # <- SD601
+        k = self.k(key).view(B, -1, self.h, self.d_k).transpose(1, 2)
+        return q @ k.transpose(-2, -1)
+""",
+}
+
 RIGHT = {
+    "heads split in their order, of steps that nobody counts": """
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.d_k = h, d // h
+        self.q = nn.Linear(d, d)
+
+    def forward(self, query):
+        B = query.size(0)
+        return self.q(query).view(B, -1, self.h, self.d_k).transpose(1, 2)
+""",
+    "one query, cut into heads": """
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.d_k = h, d // h
+        self.q = nn.Linear(d, d)
+
+    def forward(self, query):
+        B, d = query.size()
+        return self.q(query).view(B, self.h, -1, self.d_k)
+""",
     "copies of the row, cut as such": """
 class Spread(nn.Module):
     def __init__(self, steps, d):
