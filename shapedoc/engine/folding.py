@@ -36,8 +36,10 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
 
     Of one fault are those of a rule and a file that name the same cause, that say the same of one function but for the
     tensor that they say it of, or that tell of one tensor on one line: code that another file calls is followed from
-    there too. Statements of one function that are out of date are told at once.
+    there too. Statements of one function that are out of date are told at once. What is told where it is wrong is not
+    told again where another file calls that.
     """
+    findings = _without_callers(list(findings))
     groups: list[list[Finding]] = []
     group_of: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
@@ -50,6 +52,17 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
         for key in keys:
             group_of.setdefault(key, group)
     return [_as_one(sorted(group, key=_place)) for group in groups]
+
+
+def _without_callers(findings: list[Finding]) -> list[Finding]:
+    """The findings without those at a call of another file's code, in which the same fault is found by itself."""
+    places = {(f.code, f.function, f.path, f.span.line) for f in findings if f.function}
+    told: list[Finding] = []
+    for f in findings:
+        others = {label.span for label in f.labels if label.span.path not in ("", f.path)}
+        if not any((f.code, f.function, span.path, span.line) in places for span in others):
+            told.append(f)
+    return told
 
 
 def _keys(finding: Finding) -> Iterator[tuple[str, ...]]:

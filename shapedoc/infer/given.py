@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Str, Unknown, Value
+from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Seq, Str, Unknown, Value
 from shapedoc.infer import calls
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
@@ -70,6 +70,8 @@ def parameters(
         if size and isinstance(value, Int):
             value = Int(value.dim, p.name)
         if value is None:
+            value = _of_numbers(m, p)
+        if value is None:
             if p.name not in symbols:
                 hint = "none" if isinstance(default, NoneValue) else ""
                 symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], hint=hint)
@@ -80,6 +82,17 @@ def parameters(
                 value = symbols[p.name].as_int()
         args[p.name] = Arg(value)
     return args
+
+
+def _of_numbers(m: Machine, p: ir.Param) -> Seq | None:
+    """As many whole numbers as its annotation says: ``tuple[int, int, int]``."""
+    if not isinstance(p.annotation, ir.Subscript) or not isinstance(p.annotation.index, ir.Sequence):
+        return None
+    owner, kinds = p.annotation.value, p.annotation.index.items
+    name = owner.id if isinstance(owner, ir.Name) else owner.attr if isinstance(owner, ir.Attribute) else ""
+    if name not in ("tuple", "Tuple") or not all(isinstance(k, ir.Name) and k.id == "int" for k in kinds):
+        return None
+    return Seq(tuple(m.fresh_int(line=p.span[0]) for _ in kinds))
 
 
 def _from_default(name: str, default: Value | None, *, size: bool) -> Value | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shapedoc.core.shape import Axis
+from dataclasses import replace
+
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import (
     Bool,
     Bound,
@@ -138,16 +140,39 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
         if number is not None and m.last_shape is not None and m.last_shape[1] is seq and not m.watched:
             m.no_such_axis(m.last_shape[0], number, len(seq.items), node)
     values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
-    return _of_its_own(m, join(m, values, node)) if values else Unknown("an element of an empty list")
+    return (
+        _of_its_own(m, join(m, values, node), several=seq.rest is not None)
+        if values
+        else Unknown("an element of an empty list")
+    )
 
 
-def _of_its_own(m: Machine, element: Value) -> Value:
-    """An element that stands for many: what nobody knows of one number says nothing of the next one."""
+def _of_its_own(m: Machine, element: Value, *, several: bool) -> Value:
+    """An element that stands for many: what nobody knows of one number, or tensor, says nothing of the next one.
+
+    several: a loop filled the list, each element in another round. What the first round of another loop takes of it
+    need not be as large as what a later round takes.
+    """
+    if several and isinstance(element, Seq) and element.rest is None:
+        return replace(element, items=tuple(_of_its_own(m, v, several=True) for v in element.items))
+    if several and isinstance(element, Tensor):
+        shape = m.sizes.shape(element.shape)
+        later = bool(m.loops) and m.loops[-1][1] > 0
+        return replace(element, shape=_renewed(m, shape)) if shape.is_unknown or later else element
     if not isinstance(element, Int):
         return element
     dim = m.sizes.resolve(element.dim)
     open_ = {s: m.sizes.fresh(owner=m.function) for s in dim.syms if s.flexible and not s.name}
     return Int(dim.substitute(open_), element.name) if open_ else element
+
+
+def _renewed(m: Machine, shape: Shape) -> Shape:
+    """A shape of another element, in which the sizes are open that nobody gave a number."""
+    if shape.is_unknown:
+        return Shape.unknown()
+    dims = {i: m.sizes.resolve(i.dim) for i in shape.items if isinstance(i, Axis)}
+    own = {i for i, d in dims.items() if any(s.flexible for s in d.syms)}
+    return Shape(tuple(Axis(m.sizes.fresh(owner=m.function)) if i in own else i for i in shape.items))
 
 
 def _sliced(m: Machine, seq: Seq, index: SliceValue) -> Value:

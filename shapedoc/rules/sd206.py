@@ -16,7 +16,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "squeezes_batch"]
 
 _BATCH = frozenset(
     ["b", "n", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "n_b", "nb", "batch_sz"]
@@ -36,10 +36,16 @@ def check(trace: Trace) -> Iterator[Finding]:
     yield from best.values()
 
 
+def squeezes_batch(trace: Trace, event: Event) -> bool:
+    """Whether ``x.squeeze(0)`` names the batch, which is told of."""
+    return event.short == "squeeze" and _of_one(trace, event) is not None and not _is_put_back(trace, event)
+
+
 def _is_put_back(trace: Trace, event: Event) -> bool:
     """Whether the author has thought of a batch of one, or what is left of it does as well.
 
-    The axis is put back under a condition (``if batch_size == 1: x = x.unsqueeze(0)``); or a column (B, 1) only meets
+    The axis is put back under a condition (``if batch_size == 1: x = x.unsqueeze(0)``), or by a view that names it; or
+    a column (B, 1) only meets
     others element by element, which a number does too.
     """
     g = graph(trace)
@@ -48,11 +54,25 @@ def _is_put_back(trace: Trace, event: Event) -> bool:
         return True
     operands = tensor_operands(event)
     shape = shape_at(event, operands[0]) if operands else None
+    if users and shape is not None and all(_names_batch(trace, e, event, shape) for e in users):
+        return True
     if shape is None or shape.rank is None:
         return False
     if literal(event.value("dim")) == 0 and all(e.short == "phi" for e in users) and _is_met(trace, shape.rank):
         return True
     return shape.rank == 2 and _meets_only(g, event)
+
+
+def _names_batch(trace: Trace, view: Event, event: Event, shape: Shape) -> bool:
+    """Whether a view of what was squeezed asks for the batch that it had, by a size that was read before."""
+    result = result_shape(view)
+    if view.short not in ("view", "reshape") or result is None or not result.prefix or event.sizes is None:
+        return False
+    batch = next((a for a in shape.axes if _is_batch(event, a, len(shape.axes))), None)
+    asked = trace.source(view.span).rpartition(view.short)[2]
+    if batch is None or ".size(" in asked or ".shape" in asked:
+        return False
+    return event.sizes.compare(result.prefix[0].dim, batch.dim).ok
 
 
 def _is_met(trace: Trace, rank: int) -> bool:

@@ -13,7 +13,7 @@ from shapedoc.rules.attention import score_of
 from shapedoc.rules.contractions import PRODUCTS, names, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, by_kind, events_of, graph
 from shapedoc.rules.lostmasks import Lost, lost_masks
-from shapedoc.rules.masks import masks
+from shapedoc.rules.masks import Masks, Meaning, masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
@@ -249,6 +249,8 @@ def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Fi
             continue
         if event.target in function.contents.reads or graph(trace).users[event.index]:
             continue
+        if _has_its_reverse(known, function, event, meaning, events):
+            continue  # the one that is used says the same
         seen.add(event.span)
         what = "a causal mask" if meaning.kind == "causal" else "a mask"
         bare = next((e for e in events if e.short in _MODULES and not _given(e)), None)
@@ -268,6 +270,18 @@ def _built(trace: Trace, function: Function, events: list[Event]) -> Iterator[Fi
             why="what it was to hide is seen: with a causal mask that is missing, the model reads the answer",
             help=f"pass `{event.target}` to the attention",
         )
+
+
+def _has_its_reverse(known: Masks, function: Function, event: Event, meaning: Meaning, events: list[Event]) -> bool:
+    """Whether the function also makes this mask the other way round, of the same tokens, and reads that one."""
+    tokens = [o.value for o in tensor_operands(event)]
+    for other in events:
+        turned = known.made(other) if other.target in function.contents.reads else None
+        if turned is None or turned.kind != meaning.kind or turned.sign == meaning.sign:
+            continue
+        if [o.value for o in tensor_operands(other)] == tokens:
+            return True
+    return False
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
+from shapedoc.rules.flow import graph
 from shapedoc.rules.masks import Meaning, masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
@@ -22,7 +23,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     seen: set[Span] = set()
     for sink in sorted(mask_sinks(trace), key=lambda s: len(s.event.calls)):
         meaning = known.of(sink.mask.value)
-        if sink.event.span not in seen and _is_plain(sink, meaning):
+        if sink.event.span not in seen and _is_plain(trace, sink, meaning):
             seen.add(sink.event.span)
             yield _found(trace, sink, meaning)
     for weak in weak_masks(trace):
@@ -32,10 +33,12 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _weak(trace, weak)
 
 
-def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
+def _is_plain(trace: Trace, sink: Sink, meaning: Meaning | None) -> bool:
     """Whether a mask of truth values, or of ones and zeros, is added to scores."""
     value = sink.mask.value
     if not isinstance(value, Tensor) or (meaning is not None and meaning.additive):
+        return False
+    if _hides_nothing(trace, sink):
         return False
     if sink.how == "add":
         scores = sink.scores.value if sink.scores is not None else None
@@ -43,6 +46,12 @@ def _is_plain(sink: Sink, meaning: Meaning | None) -> bool:
             meaning is not None and isinstance(scores, Tensor) and scores.kind in ("float", "")
         )
     return sink.how in ("module", "fused") and meaning is not None and value.kind == "float"
+
+
+def _hides_nothing(trace: Trace, sink: Sink) -> bool:
+    """Whether a mask is true everywhere: what is added is the same for every key, and changes no share."""
+    made = graph(trace).producer(sink.mask.value)
+    return made is not None and made.short in ("ones", "ones_like") and not made.in_place
 
 
 def _found(trace: Trace, sink: Sink, meaning: Meaning | None) -> Finding:

@@ -131,6 +131,8 @@ def _batch_mean(trace: Trace, event: Event) -> Finding | None:
     axes = reduced_axes(event, shape) if shape is not None and event.short == "mean" else None
     if operand is None or shape is None or axes is None or event.sizes is None or len(axes) == len(shape.axes):
         return None
+    if event.doubtful:
+        return None  # which axis is the batch rests on what is contradicted
     batch = next((a for a in axes if _is_batch(event, a)), None)
     if batch is None:
         return None

@@ -13,6 +13,7 @@ from shapedoc.core.value import Int, Tensor
 from shapedoc.rules.blame import operand_of, problems
 from shapedoc.rules.flow import graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.sd206 import squeezes_batch
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -206,7 +207,15 @@ def _found(trace: Trace, drift: Drift) -> Finding:
         if stated.first
         else f"write {stated.inferred} here, or mend the code",
         notes=((f"agrees only if {when}",) if when else ()) + _likewise(drift),
+        follows=_is_taken_at_its_word(trace, stated),
     )
+
+
+def _is_taken_at_its_word(trace: Trace, stated: Stated) -> bool:
+    """Whether the code goes on as the statement says, and squeezes the batch for the 1 that is said to be there."""
+    if not stated.text.startswith("(1,") or not 0 <= stated.event < len(trace.events):
+        return False
+    return any(squeezes_batch(trace, user) for user in graph(trace).users[stated.event])
 
 
 def _left(trace: Trace, stated: Stated) -> tuple[Label, ...]:

@@ -41,6 +41,14 @@ def test_the_first_is_told_and_the_others_are_its_labels() -> None:
     assert one.notes == ("fails for a batch of one", "the same on line 7")
 
 
+def test_what_stands_in_another_file_is_not_told_at_the_calls_of_it_too() -> None:
+    there = replace(
+        FIRST, path="model.py", span=Span(40, 8, 40, 20), labels=(Label(replace(FIRST.span, path="pointer.py"), ""),)
+    )
+    assert folded([there, FIRST]) == [FIRST]
+    assert folded([there]) == [there]
+
+
 def test_it_stands_on_the_first_line_whatever_the_order() -> None:
     (one,) = folded([AGAIN, FIRST])
     assert one.span == FIRST.span

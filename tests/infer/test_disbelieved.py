@@ -218,3 +218,31 @@ def test_a_comment_of_another_file_that_the_caller_contradicts_makes_the_callers
     heads.write_text(HEADS)
     findings = analyse(str(heads), heads.read_text(), Settings(roots=(str(tmp_path),))).findings
     assert [f.span.line for f in findings if f.code == "SD205"] == lines
+
+
+def test_a_comment_that_the_docstring_contradicts_is_no_evidence() -> None:
+    text = """
+import math
+
+class Series(nn.Module):
+    def __init__(self, n_vars, d_model, n_heads, n_layers):
+        super().__init__()
+        self.width = d_model
+        self.into = nn.Linear(n_vars, d_model)
+        layer = nn.TransformerEncoderLayer(d_model, n_heads)
+        self.encoder = nn.TransformerEncoder(layer, n_layers)
+        self.out = nn.Linear(d_model, n_vars)
+
+    def forward(self, x, keep):
+        '''
+        Args:
+            x: (batch_size, steps, n_vars) torch tensor of masked variables
+            keep: (batch_size, steps) boolean tensor, 1 means keep, 0 means padding
+        '''
+        # permute, as the convention is [steps, batch_size, n_vars]. keep [batch_size, n_vars]
+        rows = x.permute(1, 0, 2)
+        rows = self.into(rows) * math.sqrt(self.width)
+        rows = self.encoder(rows, src_key_padding_mask=~keep)
+        return self.out(rows.permute(1, 0, 2))
+"""
+    assert found(HEAD + text, "SD112", "SD205") == []

@@ -11,6 +11,45 @@ from tests.rules.expectations import Found, expected
 HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
 PROGRAMS = {
+    "a mask that meets the batch twice, and a softmax that takes what comes of it": """\
+from settings import placed
+
+class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.ask, self.v = nn.Linear(2 * d, d), nn.Parameter(torch.rand(d))
+
+    def forward(self, state, memory, lengths=None):
+        steps = memory.size(0)
+        states = state.repeat(steps, 1, 1).transpose(0, 1)
+        memory = memory.transpose(0, 1)  # [B*T*H]
+        scores = self.score(states, memory)
+        if lengths is not None:
+            rows = []
+            for i in range(lengths.size(0)):
+                rows.append([0] * lengths[i].item() + [1] * (memory.size(1) - lengths[i].item()))
+            padding = placed(torch.ByteTensor(rows).unsqueeze(1))  # [B,1,T]
+            scores = scores.masked_fill(padding, -1e18)  # <- SD205
+        return F.softmax(scores).unsqueeze(1)
+
+    def score(self, states, memory):
+        energy = torch.tanh(self.ask(torch.cat([states, memory], 2)))  # [B*T*2H]->[B*T*H]
+        energy = energy.transpose(2, 1)  # [B*H*T]
+        v = self.v.repeat(memory.shape[0], 1).unsqueeze(1)  # [B*1*H]
+        return torch.bmm(v, energy).squeeze(1)  # [B*T]
+""",
+    "a batch that is squeezed for the 1 that a comment says is there": """\
+class Step(nn.Module):
+    def __init__(self, d, words):
+        super().__init__()
+        self.rnn, self.out = nn.GRU(d, d, batch_first=True), nn.Linear(d, words)
+
+    def forward(self, word, context, state):
+        B, d = context.shape
+        x = torch.cat((word.unsqueeze(0), context.unsqueeze(0)), 0).sum(0, keepdim=True)
+        outputs, state = self.rnn(x.transpose(1, 0), state.unsqueeze(0))  # 1 x B x N, B x N
+        return self.out(outputs.squeeze(0)), state  # <- SD206
+""",
     "a mask on scores that do not fit": """\
 def look(q, k, past):
     B, H, T, c = q.shape

@@ -180,6 +180,86 @@ def kept(scores, ids, n):
 }
 
 RIGHT = {
+    "elements of a list that a loop made smaller and smaller": """
+class Wavelets(nn.Module):
+    def __init__(self, k, rounds):
+        super().__init__()
+        self.k, self.rounds = k, rounds
+        self.down, self.up = nn.Linear(2 * k, k), nn.Linear(2 * k, k)
+        self.modes = nn.Linear(k, k)
+
+    def filtered(self, x):
+        B, L, c, k = x.shape
+        return torch.fft.irfft(torch.fft.rfft(self.modes(x), dim=1), n=L, dim=1)
+
+    def halves(self, x):
+        both = torch.cat([x[:, ::2], x[:, 1::2]], -1)
+        return torch.matmul(both, self.first), torch.matmul(both, self.second)
+
+    def doubled(self, x):
+        B, N, c, k = x.shape
+        wide = torch.zeros(B, N * 2, c, self.k)
+        wide[:, ::2] = self.down(x)
+        wide[:, 1::2] = self.up(x)
+        return wide
+
+    def forward(self, x):
+        parts, levels, outs = [], [], []
+        for i in range(self.rounds):
+            d, x = self.halves(x)
+            parts += [tuple([d, x])]
+            levels += [d]
+        for i in range(self.rounds):
+            one, level = parts[i], levels[i]
+            outs += [self.filtered(one[0]) + self.filtered(one[1])]
+        x = self.filtered(x)
+        for i in range(self.rounds - 1, -1, -1):
+            x = self.doubled(torch.cat((x + outs[i], outs[i]), -1))
+        return x
+""",
+    "a constant of another file that padding is compared with": """
+import settings.constants as Constants
+
+def resample(source, tokens):
+    padding = tokens.eq(Constants.PAD)
+    length = (1 - padding).sum(-1)
+    bsz, seq_len = tokens.shape
+    scale, rows = source.size(1) / length.float(), []
+    for i in range(bsz):
+        rows.append((torch.arange(0, seq_len).float() * scale[i].repeat(seq_len)).long())
+    return source.gather(1, torch.stack(rows, dim=0).unsqueeze(2).repeat(1, 1, source.size(2)))
+
+class Decoder(nn.Module):
+    def forward(self, tokens, memory):
+        bsz, seq_len = tokens.shape
+        return resample(memory, tokens)
+""",
+    "a shortcut where both have one shape, by its own test": """
+class Residual(nn.Module):
+    def __init__(self, narrow, wide):
+        super().__init__()
+        self.first = nn.Conv1d(narrow, wide, 3, padding=1)
+        self.norm = nn.BatchNorm1d(wide)
+        self.short = nn.Conv1d(narrow, wide, 1)
+
+    def forward(self, signal):
+        out = self.norm(self.first(signal))
+        if signal.shape == out.shape:
+            out = F.relu(out + signal)
+        else:
+            out = F.relu(out + self.short(signal))
+        return out
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = Residual(16, 16)
+        self.two = Residual(16, 48)
+
+    def forward(self, wave):
+        wave = F.max_pool1d(self.one(wave), 4)
+        return self.two(wave)
+""",
     "relative positions, of which a half and one are as many as the steps": """
 class Relative(nn.Module):
     def __init__(self, d_model, heads):

@@ -496,3 +496,29 @@ class Reader(nn.Module):
         return torch.cat((states[0 : states.size(0) : 2], states[1 : states.size(0) : 2]), 2)
 """
     assert all(f.note for f in found(HEAD + program, "SD104"))
+
+
+def test_channels_side_by_side_as_wide_as_the_next_block_takes_them() -> None:
+    program = """\
+class Block(nn.Module):
+    def __init__(self, given, made):
+        super().__init__()
+        self.conv = nn.Conv2d(given, made, 3, padding=1)
+
+    def forward(self, x):
+        return F.relu(self.conv(x))
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = Block(1, 64)
+        self.late = Block(4, 64)
+        self.two = Block(128, 256)
+
+    def forward(self, wave, picture):
+        batch_size, steps, _ = picture.shape
+        a = self.late(torch.rand(batch_size, 4, steps, 64))
+        x = self.one(picture.unsqueeze(1))
+        return self.two(torch.cat((x, a), dim=1))
+"""
+    assert all(f.note for f in found(HEAD + program, "SD104", "SD106"))

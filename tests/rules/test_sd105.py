@@ -288,6 +288,66 @@ def gates(x, d):
     first, second = nn.Linear(d, d)(torch.randn(2, 5, d))
     return first + second
 """,
+    "what has two ranks, which a test tells apart": """
+def enlarge(info, beams):
+    bsz = info.shape[0]; rest = info.shape[1:]
+    if info.dim() == 3:
+        return info.unsqueeze(1).repeat(1, beams, 1, 1).view(bsz * beams, *rest)
+    return info.unsqueeze(1).repeat(1, beams, 1).view(bsz * beams, *rest)
+
+class Core(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.k = nn.Linear(d, d)
+
+    def forward(self, x, memory):
+        B, T, _ = memory.size()
+        return x + self.k(memory).view(B, T, -1).mean(1, keepdim=True)
+
+class Decoder(nn.Module):
+    def __init__(self, d, beams):
+        super().__init__()
+        self.core, self.beams = Core(d), beams
+
+    def forward(self, x, memory, category):
+        return self.core(x, enlarge(memory, self.beams)), enlarge(category, self.beams)
+""",
+    "what has two ranks, which a starred name tells apart": """
+def enlarge(info, beams):
+    bsz, *rest = info.shape
+    if len(rest) == 2:
+        return info.unsqueeze(1).repeat(1, beams, 1, 1).view(bsz * beams, *rest)
+    return info.unsqueeze(1).repeat(1, beams, 1).view(bsz * beams, *rest)
+
+class Core(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.k = nn.Linear(d, d)
+
+    def forward(self, x, memory):
+        B, T, _ = memory.size()
+        return x + self.k(memory).view(B, T, -1).mean(1, keepdim=True)
+
+class Decoder(nn.Module):
+    def __init__(self, d, beams):
+        super().__init__()
+        self.core, self.beams = Core(d), beams
+
+    def forward(self, x, memory, category):
+        return self.core(x, enlarge(memory, self.beams)), enlarge(category, self.beams)
+""",
+    "room for a cache, of four sizes that an annotation counts": """
+class Cache(nn.Module):
+    def __init__(self, k_shape: tuple[int, int, int, int], dtype=None):
+        super().__init__()
+        self.register_buffer("k", torch.zeros(k_shape, dtype=dtype), persistent=False)
+        self.room = k_shape[2]
+
+    def forward(self, place, k):
+        n = k.size(0)
+        k = self.k[:n, ...].index_copy_(-2, place, k)
+        return k[:, :, :7, :]
+""",
     "lengths of who knows how many axes, sorted": """
 def by_length(words, embedded):
     n = (words != 0).long().sum(dim=1)

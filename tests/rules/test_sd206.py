@@ -123,6 +123,20 @@ class Attention(nn.Module):
 }
 
 RIGHT = {
+    "a view that names the batch again": """
+class Heads(nn.Module):
+    def __init__(self, heads, d_k, width):
+        super().__init__()
+        self.heads, self.d_k = heads, d_k
+        self.ask = nn.Linear(width, heads * d_k)
+        self.mix = nn.Linear(heads * d_k, heads * d_k)
+
+    def forward(self, q):
+        batch_size, steps, _ = q.size()
+        q = self.ask(q).view(batch_size, steps, self.heads, self.d_k)
+        q = q.mean(dim=1).squeeze()
+        return self.mix(q.view(batch_size, self.heads * self.d_k))
+""",
     "steps whose batch is put back where they are used": """
 class Reader(nn.Module):
     def __init__(self, d):

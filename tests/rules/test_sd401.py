@@ -252,6 +252,29 @@ class Words(nn.Module):
         B, T, d_h = memory.shape
         return torch.softmax(self.out(torch.tanh(self.w(state).unsqueeze(1) + self.u(memory))), dim=-1)
 """,
+    "shares that are shared again along the other axis": """
+class Compete(nn.Module):
+    def __init__(self, d, share=1, mean=2):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+        self.share, self.mean, self.scale = share, mean, d**-0.5
+
+    def forward(self, asking, asked):
+        scores = torch.einsum("bid,bjd->bij", self.q(asking), self.k(asked)) * self.scale
+        weights = scores.softmax(dim=self.share) + 1e-8
+        weights = weights / weights.sum(dim=self.mean, keepdim=True)
+        return torch.einsum("bjd,bij->bid", self.v(asked), weights)
+
+class Both(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.there = Compete(d)
+        self.back = Compete(d, share=2, mean=1)
+
+    def forward(self, slots, x):
+        slots = self.there(slots, x)
+        return slots, self.back(x, slots)
+""",
     "an outer product of weights and values on purpose": """
 def attend(scores, memory):
     weights = torch.softmax(scores, dim=-1).unsqueeze(1)

@@ -86,6 +86,30 @@ class Decoder(nn.Module):
 }
 
 RIGHT = {
+    "shares of modalities, of which there may be one": """
+class Mixer(nn.Module):
+    def __init__(self, d, sizes):
+        super().__init__()
+        self.count = len(sizes)
+        self.ask, self.score = nn.Linear(d, d), nn.Linear(d, 1, bias=False)
+
+    def forward(self, parts):
+        weights = []
+        for i in range(self.count):
+            weights.append(self.score(torch.tanh(self.ask(parts[i]))))
+        weights = F.softmax(torch.cat(weights, dim=1), dim=1)
+        return torch.bmm(weights.unsqueeze(1), torch.stack(parts, dim=1)).squeeze(1)
+
+class Reader(nn.Module):
+    def __init__(self, d, count=1):
+        super().__init__()
+        self.mixer = Mixer(d, [d] * count)
+
+    def forward(self, states):
+        return self.mixer(states if isinstance(states, list) else [states])
+
+Reader(8)(torch.randn(2, 8))
+""",
     "over the keys, the 1 stays": """
 class Pool(nn.Module):
     def __init__(self, width):

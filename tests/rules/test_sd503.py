@@ -215,6 +215,45 @@ class Judge(nn.Module):
     def forward(self, notes, mask):
         return torch.softmax(self.out(notes), dim=-1)
 """,
+    "padding, and its reverse that nobody needs": """
+class Refiner(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(words, d), nn.Linear(d, words)
+
+    def forward(self, tokens):
+        padding = tokens.eq(0)
+        words = tokens.ne(0)
+        x = self.embed(tokens)
+        scores = (x @ x.transpose(1, 2)).masked_fill(padding.unsqueeze(1), -1e9)
+        return self.out(scores.softmax(dim=-1) @ x)
+""",
+    "padding that the decoder hides by itself": """
+class Decoder(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(words, d), nn.Linear(d, words)
+
+    def forward(self, tokens, memory):
+        x = self.embed(tokens)
+        hidden = tokens.eq(0).unsqueeze(1)
+        scores = (x @ x.transpose(1, 2)).masked_fill(hidden, -1e9)
+        return self.out(scores.softmax(dim=-1) @ x + memory.mean(1, keepdim=True))
+
+class Refiner(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.decoder = Decoder(words, d)
+
+    def forward(self, tokens, memory):
+        padding = tokens.eq(0)
+        return self.decoder(tokens, memory)
+
+    def refine(self, tokens, memory):
+        padding, words = tokens.eq(0), tokens.ne(0)
+        probs = self.decoder(tokens, memory).softmax(dim=-1).max(dim=-1)[0]
+        return probs.masked_fill(padding, 1.0)
+""",
     "a mask that a decoder takes and hands on": """
 class Attention(nn.Module):
     def __init__(self, width):

@@ -113,6 +113,18 @@ def attend(query, key, value, padded):
     scores *= torch.logical_not(padded).view(B, Tq, 1)
     return torch.softmax(scores, dim=-1) @ value
 """,
+    "nothing hidden of a prompt": """
+class Attention(nn.Module):
+    def attend(self, q, k, v, mask):
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        return F.softmax(scores + mask, dim=-1) @ v
+
+class Prompted(Attention):
+    def forward(self, q, prompt):
+        T, P = q.size(2), prompt.size(2)
+        seen = torch.ones(T, P, dtype=torch.bool)
+        return self.attend(q, prompt, prompt, seen)
+""",
     "a product, and what is added besides": """
 def attend(scores, value, words):
     B, T = words.shape

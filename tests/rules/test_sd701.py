@@ -201,6 +201,32 @@ def hide(scores, mask):
 }
 
 RIGHT = {
+    "a shape that each of a list has": """
+class Fusion(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.n = n
+        self.ask, self.score = nn.Linear(d, d), nn.Linear(d, 1)
+
+    def weigh(self, parts):
+        batch_size, seq_len, _ = parts[-1].size()
+        mixed = 0
+        for part in parts:
+            if len(part.shape) == 2:
+                part = part.unsqueeze(1).repeat(1, seq_len, 1)
+            mixed = mixed + self.ask(part)
+        return F.softmax(self.score(torch.tanh(mixed)).view(batch_size, seq_len), dim=1)
+
+    def forward(self, state, feats):
+        '''
+        feats: [batch_size, seq_len, dim]
+        '''
+        found = []
+        for i in range(self.n):
+            weights = self.weigh([state, feats[i]])
+            found.append(torch.bmm(weights.unsqueeze(1), feats[i]).squeeze(1))
+        return torch.cat(found, dim=1)
+""",
     "a comment with as many axes as are seen, or more": """
 def spread(x, y):
     wide = x.unsqueeze(-1).unsqueeze(-1)  # (B, 1, 1)

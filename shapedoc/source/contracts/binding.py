@@ -13,6 +13,7 @@ from shapedoc.source.contracts.layout import Layout, Slot, dotted, target_names,
 from shapedoc.source.contracts.lexicon import BATCH
 from shapedoc.source.contracts.places import (
     ends_on,
+    exchanges,
     input_name,
     is_no_tensor,
     kept_value,
@@ -141,7 +142,8 @@ class Binder:
                     return True
         if lays_out(slot.stmt, name):
             # Said of the variable, or from habit of what is made of it: they are told apart where both are known.
-            self.add(self.after, slot.stmt, Bound(name, shape, shape.index))
+            told = replace(shape, sure=shape.sure and not exchanges(slot.stmt, name))
+            self.add(self.after, slot.stmt, Bound(name, told, shape.index))
             return True
         return self.by_name(slot, slot.line, shape if reads(slot.stmt, name) else replace(shape, sure=False))
 

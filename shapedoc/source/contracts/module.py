@@ -213,7 +213,7 @@ class ModuleContracts:
     ) -> None:
         """Bind what was read; on the lines of `numbers` there is a list of numbers, in a file with hardly a shape."""
         binder = self._binder = Binder(self._places())
-        lines = OwnLines(binder)
+        lines = OwnLines(binder, {c.span[0] for c, shapes in found if not c.own_line and shapes})
         own_lines = {c.span[0] for c in comments if c.own_line}
         found.sort(key=lambda pair: pair[0].span)
         for comment, shapes in found:

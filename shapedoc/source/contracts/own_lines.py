@@ -6,11 +6,12 @@ below). Without one: of what stands below or above; an arrow or a product of the
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from shapedoc.source.contracts.binding import GENERIC_IN, Binder
 from shapedoc.source.contracts.layout import Slot, target_names
-from shapedoc.source.contracts.places import is_no_tensor, is_reshaped
+from shapedoc.source.contracts.places import is_no_tensor, is_reshaped, reads
 from shapedoc.source.contracts.stated import Bound, StatedShape
 from shapedoc.source.ir import (
     Assign,
@@ -57,8 +58,10 @@ def _returns_a_name(stmt: Stmt) -> bool:
 class OwnLines:
     """Binds comments in source order, and learns whether a function has its comments above or below what they say."""
 
-    def __init__(self, binder: Binder) -> None:
+    def __init__(self, binder: Binder, said: Collection[int] = ()) -> None:
+        """said: the lines of code with a shape at their end."""
         self.binder = binder
+        self.said = said
         self.layout = binder.layout
         self.below_style: dict[int, int] = {}
         self.above_style: dict[int, int] = {}
@@ -116,6 +119,9 @@ class OwnLines:
             shape = replace(shape, sure=False)  # it may be said of a part of the statement below
         if _begins(above) and isinstance(earlier, str) and following is not None:
             shape = replace(shape, sure=False)  # of the parameter, or of what replaces it a few lines below
+        own = following is not None and following.end_line in self.said and reads(following.stmt, name)
+        if own and below is following and gap_below == 0:
+            following = None  # what the line makes of it is said at its end
         if earlier is not None and following is not None and following is below:
             style = self._style(anchor)
             if (gap_below == 0 and gap_above > 0) or (gap_below == gap_above and style < 0):

@@ -44,6 +44,7 @@ __all__ = [
 _LAYOUTS = frozenset(
     ("unsqueeze", "squeeze", "view", "reshape", "transpose", "permute", "expand", "repeat", "flatten", "unflatten")
 )
+_EXCHANGES = frozenset(("transpose", "permute", "swapaxes", "t"))
 _NUMBERS = frozenset(("len", "int", "float", "range", "str", "max", "min", "tuple", "list", "dict", "isinstance"))
 
 
@@ -165,6 +166,14 @@ def lays_out(stmt: Stmt, name: str) -> bool:
     value = stmt.value if isinstance(stmt, Assign) else None
     layout = isinstance(value, Call) and isinstance(value.func, Attribute) and value.func.attr in _LAYOUTS
     return layout and name not in target_names(stmt) and input_name(stmt) == name
+
+
+def exchanges(stmt: Stmt, name: str) -> bool:
+    """Whether an assignment takes axes of a variable in another order, and does nothing more."""
+    value = stmt.value if isinstance(stmt, Assign) else None
+    called = value.func if isinstance(value, Call) else None
+    direct = isinstance(called, Attribute) and isinstance(called.value, Name) and called.value.id == name
+    return direct and isinstance(called, Attribute) and called.attr in _EXCHANGES
 
 
 def is_reshaped(stmt: Stmt, name: str) -> bool:

@@ -98,6 +98,25 @@ def test_a_trailing_name_from_habit_is_not_said_of_the_parameter_for_sure() -> N
     assert bound(text) == ["1 param x ~(B, d)", "1 param x (B, d)", "2 after x (B, T, d)"]
 
 
+def test_a_trailing_name_beside_its_axes_in_another_order_may_be_said_of_either() -> None:
+    text = """
+    def f(x):
+        y = x.transpose(0, 1)  # x: (T, B, d)
+        return y
+    """
+    assert bound(text) == ["2 after x ~(T, B, d)"]
+
+
+def test_a_line_between_two_shapes_is_said_to_begin_with_the_one_and_to_end_with_the_other() -> None:
+    text = """
+    out, state = cell(x)
+
+    # out: [B, T, d]
+    out = swap(out, [1, 0, 2])  # [T, B, d]
+    """
+    assert bound(text) == ["1 after out (B, T, d)", "4 after out (T, B, d)"]
+
+
 def test_a_trailing_name_that_is_no_variable_is_of_the_target_and_not_sure() -> None:
     assert bound("e = f(x)  # energies: (B, T, S)") == ["1 after e ~(B, T, S)"]
     assert bound("e = f(x)  # output: (B, T, S)") == ["1 after e (B, T, S)"]
