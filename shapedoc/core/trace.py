@@ -153,7 +153,7 @@ class Stated:
     for a parameter. driver: whether the value is what driver code gave to a function; `function` is the one stated in.
     loose: it leaves out axes of size 1 and nothing else, as people do of masks, or gives the same elements in the same
     order, grouped otherwise. first: the function that got the value as a parameter and states the other shape, and
-    where; "" where the shape was inferred.
+    where; "" where the shape was inferred. given: the call that gives a parameter what it is stated of.
     """
 
     span: Span
@@ -170,6 +170,7 @@ class Stated:
     loose: bool = False
     first: str = ""
     first_span: Span | None = None
+    given: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_assert
 
-__all__ = ["assume"]
+__all__ = ["assume", "checked"]
 
 
 def assume(m: Machine, test: ir.Expr, *, holds: bool = True) -> None:
@@ -98,3 +98,12 @@ def _equate(m: Machine, left: Int, right: Int) -> None:
             if sym is not None and sym.flexible is flexible and sym.value is None and sym not in dim.syms:
                 m.sizes.bind(sym, dim)
                 return
+
+
+def checked(call: ir.Expr) -> ir.Expr | None:
+    """The test of an assert that is a call: ``torch._assert(x.shape[0] == n, "...")``."""
+    if not isinstance(call, ir.Call) or not call.args:
+        return None
+    func = call.func
+    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+    return call.args[0] if name in ("_assert", "_check") else None

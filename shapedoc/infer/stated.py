@@ -16,7 +16,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.arrows import note_arrow
-from shapedoc.infer.asserted import assume
+from shapedoc.infer.asserted import assume, checked
 from shapedoc.infer.elsewhere import Elsewhere
 from shapedoc.infer.lineage import rests_on
 from shapedoc.infer.machine import Frame, Machine
@@ -94,7 +94,7 @@ class Statements:
         if isinstance(statement, ir.Assert):
             assume(m, statement.test)
             return
-        if isinstance(statement, ir.ExprStmt) and (test := _checked(statement.value)) is not None:
+        if isinstance(statement, ir.ExprStmt) and (test := checked(statement.value)) is not None:
             assume(m, test)
         if not m.sources.comments:
             return
@@ -109,6 +109,7 @@ class Statements:
         self.renamed = isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Name)
         index = bound.index if bound.index is not None else bound.shape.index
         part = _component(value, index)
+        part = part.as_tensor() if isinstance(part, Symbolic) and part.used_as_tensor and self.renamed else part
         if isinstance(part, Tensor):
             before = self.contracts.before(statement)
             if is_of_another(m, statement, bound, part) or is_of_a_step(m, statement, before, bound, part):
@@ -167,7 +168,7 @@ class Statements:
                 made = m.trace.events[value.event] if 0 <= value.event < len(m.trace.events) else None
                 loose = loose or is_shorthand(m.sizes, shape, self._said(m, stated))
                 loose = loose or is_of_what_was_flattened(m.sizes, made, len(stated.dims))
-            self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose)
+            self._disagree(m, value, stated, name, Sameness(Kind.NEVER), rank=True, loose=loose, parameter=parameter)
             return
         self._name(m, value, shape, dims, stated, name, parameter=parameter)
         if stated.sure:
@@ -344,6 +345,7 @@ class Statements:
         rank: bool,
         permuted: bool = False,
         loose: bool = False,
+        parameter: bool = False,
     ) -> None:
         if stated.sure and stated.form not in READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
@@ -357,18 +359,10 @@ class Statements:
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted
         )
-        said = replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose)
+        given = m.calls[-1].span if parameter and m.calls and value.event >= 0 else None
+        said = replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose, given=given)
         first, where = self._first.get(value.uid, ("", None)) if rank else ("", None)
         m.trace.stated.append(replace(said, first=first, first_span=where) if first != m.function else said)
-
-
-def _checked(call: ir.Expr) -> ir.Expr | None:
-    """The test of an assert that is a call: ``torch._assert(x.shape[0] == n, "...")``."""
-    if not isinstance(call, ir.Call) or not call.args:
-        return None
-    func = call.func
-    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
-    return call.args[0] if name in ("_assert", "_check") else None
 
 
 def _has_two_meanings(dim: Dim, name: str) -> bool:

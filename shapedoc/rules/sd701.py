@@ -200,6 +200,7 @@ def _found(trace: Trace, drift: Drift) -> Finding:
         expected="" if stated.first else stated.text,
         labels=(label(made.span, f"{name} is {stated.inferred}") if made is not None else ())
         + _left(trace, stated)
+        + (label(stated.given, f"{name} is given here") if stated.given is not None and not stated.given.path else ())
         + label(stated.first_span, f"`{stated.first}` says that it is {stated.inferred}")
         + tuple(Label(s.span, f"{s.name or 'the value'} is {s.inferred}") for s in drift.others),
         why="a stated shape is what the next reader builds on; one of the two is wrong",

@@ -99,6 +99,12 @@ def beam_search(model, state, width, steps):
         scores = torch.tensor(kept)
     return scores
 """,
+    "a beam's indices expanded along its steps": """
+def reorder(sequences, beams):
+    n, k, steps = sequences.shape
+    n, k = beams.shape
+    return sequences.gather(1, beams.expand_as(sequences))  # <- SD201
+""",
 }
 
 RIGHT = {
@@ -187,6 +193,12 @@ def beam_search(model, state, width, steps, penalty):
         scores, best = (scores[:, None] + log_probs).view(-1).topk(width)
         state = state[best % width]
     return scores
+""",
+    "a beam's indices expanded along their own axes": """
+def reorder(sequences, beams):
+    n, k, steps = sequences.shape
+    n, k = beams.shape
+    return sequences.gather(1, beams.unsqueeze(-1).expand_as(sequences))
 """,
 }
 

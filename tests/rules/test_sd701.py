@@ -198,6 +198,14 @@ def hide(scores, mask):
 
     return scores * torch.logical_not(mask)
 """,
+    "a comment that gives another name's shape with an axis more": """
+def hide(scores, mask=None):
+    # mask: (batch_size, T)
+    if mask is not None:
+        mask = mask  # (batch_size, 1, T)  # <- SD701
+        scores = scores.masked_fill(mask, -1e9)
+    return scores
+""",
 }
 
 RIGHT = {
