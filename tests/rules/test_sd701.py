@@ -200,7 +200,11 @@ def hide(scores, mask):
 """,
     "a comment that gives another name's shape with an axis more": """
 def hide(scores, mask=None):
-    # mask: (batch_size, T)
+    '''Hide what is padded.
+
+    Args:
+        mask: (batch_size, T)
+    '''
     if mask is not None:
         mask = mask  # (batch_size, 1, T)  # <- SD701
         scores = scores.masked_fill(mask, -1e9)
