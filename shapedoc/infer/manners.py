@@ -58,7 +58,12 @@ def is_too_short(stated: StatedShape, shape: Shape) -> bool:
 
 
 def is_of_another(m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:
-    """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead."""
+    """Whether a comment names a tensor that it does not fit, and fits what the statement assigns instead.
+
+    Where the statement lays that tensor out anew under another name, it may speak of before or of after.
+    """
+    if isinstance(statement, ir.Assign) and _lays_out(statement, bound.name):
+        return True
     shape = m.sizes.shape(named.shape)
     fits = shape.rank is not None and fitting(bound.shape, shape) is not None
     if not isinstance(statement, ir.Assign) or fits:
@@ -71,6 +76,22 @@ def is_of_another(m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -
         and fitting(bound.shape, m.sizes.shape(v.shape)) is not None
         for v in values
     )
+
+
+# What gives a tensor's axes another order.
+_ORDERS = frozenset(("transpose", "permute", "swapaxes", "swapdims", "movedim", "t", "T", "mT", "transpose_"))
+
+
+def _lays_out(statement: ir.Assign, name: str) -> bool:
+    """Whether a statement gives another name to the tensor of this one with its axes in another order."""
+    value = statement.value
+    if any(isinstance(t, ir.Name) and t.id == name for t in statement.targets):
+        return False
+    func = value.func if isinstance(value, ir.Call) else value
+    if not isinstance(func, ir.Attribute) or func.attr not in _ORDERS:
+        return False
+    given = [func.value, *(value.args[:1] if isinstance(value, ir.Call) else ())]
+    return any(isinstance(g, ir.Name) and g.id == name for g in given)
 
 
 def is_of_a_step(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> bool:

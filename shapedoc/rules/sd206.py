@@ -220,6 +220,14 @@ def _of_some(trace: Trace, event: Event) -> Finding | None:
     return _squeezed(trace, event, text, f"the batch `{size}`", shape_text(event, given), shape_text(event, shape), "0")
 
 
+def _put_in(g: Graph, made: Event, event: Event) -> bool:
+    """Whether the function that squeezes put a first axis of 1 into what the tensor was made of."""
+    return any(
+        e.function == event.function and e.short == "unsqueeze" and literal(e.value("dim")) == 0
+        for e in g.back(made, lambda _: True)
+    )
+
+
 def _of_one(trace: Trace, event: Event) -> Finding | None:
     """``squeeze(0)`` of a tensor whose axis 0 is the batch."""
     operands = tensor_operands(event)
@@ -234,6 +242,8 @@ def _of_one(trace: Trace, event: Event) -> Finding | None:
     made = graph(trace).producer(operands[0].value)
     if made is not None and len(event.branch) > len(made.branch):
         return None  # who names an axis under a condition knows that it is 1 there
+    if made is not None and _put_in(graph(trace), made, event):
+        return None  # a batch of one, taken away where it was put in
     text, size = text_of(trace, operands[0]), event.sizes.show(axis.dim)
     named = f" `{size}`" if size != "?" else ""
     return finding(

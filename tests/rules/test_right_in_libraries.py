@@ -7,7 +7,7 @@ import pytest
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Settings
 
-HEAD = "import math\n\nimport constants\nimport torch\nimport torch.nn as nn\n\n\n"
+HEAD = "import math\n\nimport constants\nimport numpy as np\nimport torch\nimport torch.nn as nn\n\n\n"
 
 RIGHT = {
     "a buffer of a shape that the constructor is given": """
@@ -192,6 +192,85 @@ class Fusion(nn.Module):
 
 
 Fusion(8, [8])([torch.randn(2, 8)])
+""",
+    "halves of halves, kept in lists": """
+class Wavelets(nn.Module):
+    def __init__(self, d_h, levels):
+        super().__init__()
+        self.levels = levels
+        self.down = nn.Parameter(torch.randn(2 * d_h, d_h))
+        self.up = nn.Parameter(torch.randn(2 * d_h, d_h))
+
+    def mixed(self, x):
+        batch_size, T, d_h = x.shape
+        return x.new_zeros(batch_size, 2 * (T // 2), d_h)
+
+    def doubled(self, x):
+        batch_size, T, d_h = x.shape
+        y = torch.zeros(batch_size, 2 * T, d_h // 2)
+        y[:, ::2] = x @ self.up
+        return y
+
+    def halved(self, x):
+        both = torch.cat([x[:, ::2, :], x[:, 1::2, :]], -1)
+        return both @ self.down, both @ self.down
+
+    def forward(self, x):
+        details, kept = [], []
+        for i in range(self.levels):
+            detail, x = self.halved(x)
+            details += [tuple([detail, x])]
+        for i in range(self.levels):
+            detail = details[i]
+            kept += [self.mixed(detail[0]) + self.mixed(detail[1])]
+        x = self.mixed(x)
+        for i in range(self.levels - 1, -1, -1):
+            x = x + kept[i]
+            x = self.doubled(torch.cat((x, kept[i]), -1))
+        return x
+""",
+    "a batch of one, put in and taken away": """
+class Prosody(nn.Module):
+    def __init__(self, d_model, convolutions):
+        super().__init__()
+        self.convolutions = convolutions
+        self.gru = nn.GRU(d_model, d_model, bidirectional=True, batch_first=True)
+
+    def one(self, x):
+        x = self.convolutions(x.unsqueeze(-1)).squeeze(-1)
+        _, h_n = self.gru(x)
+        return torch.cat((h_n[0], h_n[1]), dim=-1)
+
+    def forward(self, frames, durations):
+        batch = []
+        for x, duration in zip(frames, durations):
+            found = []
+            for part in torch.split(x, list(duration.int()), dim=0):
+                found.append(self.one(part.unsqueeze(0)).squeeze(0))
+            batch.append(torch.stack(found, dim=0))
+        return batch
+""",
+    "a comment beside a transpose that speaks of what comes of it": """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(26, 128)
+
+    def forward(self, x):
+        y = x.transpose(0, 1)  # x : [n_step, batch_size, n_class]
+        hidden = torch.zeros(1, len(x), 128)  # [layers * directions, batch_size, n_hidden]
+        outputs, _ = self.lstm(y, (hidden, torch.zeros(1, len(x), 128)))
+        return outputs[-1]
+
+
+def rows(words):
+    found = []
+    for word in words:
+        found.append(np.eye(26)[[n for n in word[:-1]]])
+    return found
+
+
+Model()(torch.FloatTensor(rows(["make", "need", "coal", "word", "love", "hate", "live", "home", "hash", "star"])))
 """,
     "a mask too many where nothing attends": """
 class Sampler(nn.Module):
