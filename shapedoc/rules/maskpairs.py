@@ -12,7 +12,7 @@ from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.masks import Sign, truth_number
 from shapedoc.rules.sinks import Sink, is_lowest, mask_sinks
 
-__all__ = ["Both", "Opposed", "Refilled", "both_ways", "full", "inverted_numbers", "opposed", "refilled"]
+__all__ = ["Both", "Opposed", "Refilled", "both_ways", "full", "inverted_numbers", "opposed", "refilled", "roots"]
 
 _CASTS = names("float double half long int bool type to astype byte short type_as bfloat16 clone detach array tensor")
 _LAYOUT = SHAPING | _CASTS | names("all any amax amin reduce cat")
@@ -188,7 +188,7 @@ def opposed(trace: Trace) -> Iterator[Opposed]:
     for number, (name, start, stop, _) in enumerate(trace.entries):
         for sink in mask_sinks(trace):
             if start <= sink.event.index < stop and sink.how in ("fill", "fused", "where"):
-                for root, sign in _roots(g, sink.mask.value, sink.expects):
+                for root, sign in roots(g, sink.mask.value, sink.expects):
                     found.setdefault((name, root), []).append((number, sink, sign))
     for places in found.values():
         yield from _contradictions(places)
@@ -219,14 +219,14 @@ def both_ways(trace: Trace) -> Iterator[Both]:
     seen = set()
     for after in sinks:
         weights = g.producer(after.scores.value) if after.how == "weights" and after.scores is not None else None
-        if weights is None or after.event.span in seen or (roots := set(_roots(g, after.mask.value, "keep"))) == set():
+        if weights is None or after.event.span in seen or not (taken := set(roots(g, after.mask.value, "keep"))):
             continue
         behind = {e.index for e in g.back(weights, lambda e: e.short in KEEPS or e.short in _SOFTMAX)}
         for before in sinks:
             if before.how not in ("fill", "where", "add") or before.event.index not in behind:
                 continue
             against = {(root, "keep" if sign == "drop" else "drop") for root, sign in _roots_of(g, before)}
-            if roots & against:
+            if taken & against:
                 seen.add(after.event.span)
                 yield Both(before, after)
                 break
@@ -236,10 +236,10 @@ def _roots_of(g: Graph, sink: Sink) -> Iterator[tuple[str, Sign]]:
     """The parameters that scores are masked by; an additive mask is a hugely negative number times one."""
     made = g.producer(sink.mask.value)
     if sink.how != "add":
-        yield from _roots(g, sink.mask.value, sink.expects)
+        yield from roots(g, sink.mask.value, sink.expects)
     elif made is not None and made.short == "mul" and any(is_lowest(g, o) for o in made.operands):
         for operand in made.operands:
-            yield from _roots(g, operand.value, "drop")
+            yield from roots(g, operand.value, "drop")
 
 
 def _instead(number: int, one: Sink, other_number: int, other: Sink) -> bool:
@@ -249,7 +249,7 @@ def _instead(number: int, one: Sink, other_number: int, other: Sink) -> bool:
     return bool(a) and bool(b) and a[: len(b)] != b and b[: len(a)] != a
 
 
-def _roots(g: Graph, value: Value | None, sign: Sign, depth: int = 30) -> Iterator[tuple[str, Sign]]:
+def roots(g: Graph, value: Value | None, sign: Sign, depth: int = 30) -> Iterator[tuple[str, Sign]]:
     """The parameters that a mask is, and what their true elements are taken for."""
     if not isinstance(value, Tensor) or depth == 0:
         return
@@ -278,4 +278,4 @@ def _roots(g: Graph, value: Value | None, sign: Sign, depth: int = 30) -> Iterat
         return
     for operand in event.operands:
         if operand.name not in ("options", "index"):
-            yield from _roots(g, operand.value, sign, depth - 1)
+            yield from roots(g, operand.value, sign, depth - 1)

@@ -13,7 +13,7 @@ from typing import Literal
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Bool, Float, Int, NoneValue, Tensor, Value
+from shapedoc.core.value import Bool, Float, Int, NoneValue, Seq, Tensor, Value
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.tokens import is_padding, is_tokens
@@ -121,6 +121,8 @@ class Masks:
             return self._filled(event)
         if short == "phi":
             return self._agreed(event)
+        if short == "pad":
+            return self._lengthened(event)
         if short in _LAYOUT:
             return self._laid_out(event)
         return None
@@ -300,6 +302,22 @@ class Masks:
         if found is not None and filled == 0 and is_huge(value):
             return replace(found, additive=True)
         return None
+
+    def _lengthened(self, event: Event) -> Meaning | None:
+        """A mask with more elements; ``pad(mask, (1, 0), value=True)`` adds a first one, which is to be seen."""
+        found = self.of(_operand(event, 0))
+        value, sizes = event.value("value"), event.value("pad")
+        if found is not None:
+            return None if found.additive else replace(found, triangle=None)
+        if (
+            not isinstance(value, Bool)
+            or value.value is not True
+            or not isinstance(sizes, Seq)
+            or sizes.rest is not None
+        ):
+            return None
+        before, *rest = [number_of(size) for size in sizes.items] or [0.0]
+        return Meaning("keep", event, "padding") if before != 0 and rest and all(n == 0 for n in rest) else None
 
     def _agreed(self, event: Event) -> Meaning | None:
         found = [self.made(source) for source in self.graph.inputs(event)]

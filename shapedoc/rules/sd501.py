@@ -13,6 +13,7 @@ from shapedoc.rules.emptied import emptied
 from shapedoc.rules.flow import graph
 from shapedoc.rules.maskpairs import Both, Opposed, Refilled, both_ways, full, inverted_numbers, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
+from shapedoc.rules.maskuses import Mistaken, mistaken
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -44,6 +45,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _told(
             trace, e.event, e.span, e.message, tensor=text, actual=actual, labels=e.labels, why=e.why, help=e.help
         )
+    for mistake in mistaken(trace):
+        yield _mistaken(trace, mistake)
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)
@@ -190,6 +193,25 @@ def _both(trace: Trace, pair: Both) -> Finding:
         labels=label(pair.before.mask.span or pair.before.event.span, f"{before} hides here"),
         why="both come of one mask: its true elements are hidden from the softmax, and then only they are kept",
         help="turn the mask round in one of them",
+    )
+
+
+def _mistaken(trace: Trace, found: Mistaken) -> Finding:
+    text, event = text_of(trace, found.mask), found.event
+    seen = "seen" if found.sign == "keep" else "hidden"
+    says = f"the text says that what is true in {found.root} is to be {seen}"
+    return _told(
+        trace,
+        event,
+        found.mask.span or event.span,
+        f"what is true in {found.root} is to be {seen}, and `{event.short}` does the opposite",
+        tensor=found.root,
+        actual=shape_text(event, found.mask.shape),
+        labels=label(found.other, f"{found.root} is taken for that here"),
+        why=says
+        if found.other is None
+        else "one mask cannot be true of both what is to be seen and what is to be hidden",
+        help=f"pass `~{text}`" if text.isidentifier() else "turn the mask round here",
     )
 
 
