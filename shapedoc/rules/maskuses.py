@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shapedoc.core.span import Span
+from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
@@ -14,6 +14,7 @@ from shapedoc.rules.maskpairs import roots
 from shapedoc.rules.masks import Sign, masks, truth_number
 from shapedoc.rules.maskwords import stated_sign
 from shapedoc.rules.sinks import Sink, mask_sinks
+from shapedoc.rules.wording import label, text_of
 
 __all__ = ["Mistaken", "mistaken"]
 
@@ -24,15 +25,42 @@ _COUNTED = SHAPING | names("clamp clamp_min add maximum float to clip")
 class Mistaken:
     """A place where a mask hides what is to be seen: the event, the mask, and what says so.
 
-    sign: what the elements of the parameter `root` that are true stand for. other: where it is taken for that; None
-    where it is stated.
+    text: the mask in the source. sign: what the elements of the parameter `root` that are true stand for. other: where
+    it is taken for that; None where it is stated.
     """
 
     event: Event
     mask: Operand
+    text: str
     root: str
     sign: Sign
     other: Span | None
+
+    @property
+    def span(self) -> Span:
+        return self.mask.span or self.event.span
+
+    @property
+    def message(self) -> str:
+        return f"{self._says}, and `{self.event.short}` does the opposite"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return label(self.other, f"{self.root} is taken for that here")
+
+    @property
+    def why(self) -> str:
+        if self.other is None:
+            return f"the text says that {self._says}"
+        return "one mask cannot be true both of what is to be seen and of what is to be hidden"
+
+    @property
+    def help(self) -> str:
+        return f"pass `~{self.text}`" if self.text.isidentifier() else "turn the mask round here"
+
+    @property
+    def _says(self) -> str:
+        return f"what is true in {self.root} is to be {'seen' if self.sign == 'keep' else 'hidden'}"
 
 
 def mistaken(trace: Trace) -> Iterator[Mistaken]:
@@ -59,7 +87,7 @@ def _against_words(trace: Trace) -> Iterator[Mistaken]:
         for function in (sink.event.function, *(c.function for c in sink.event.calls)):
             said = stated_sign(trace, function, root) if function and root.isidentifier() else None
             if said is not None and said != sign:
-                yield Mistaken(sink.event, sink.mask, root, said, None)
+                yield Mistaken(sink.event, sink.mask, text_of(trace, sink.mask), root, said, None)
 
 
 def _against_means(trace: Trace) -> Iterator[Mistaken]:
@@ -74,7 +102,7 @@ def _against_means(trace: Trace) -> Iterator[Mistaken]:
                 and event.function == sink.event.function
                 and _together(event, sink.event)
             ):
-                yield Mistaken(sink.event, sink.mask, root, "keep", event.span)
+                yield Mistaken(sink.event, sink.mask, text_of(trace, sink.mask), root, "keep", event.span)
 
 
 def _together(one: Event, other: Event) -> bool:
@@ -126,5 +154,5 @@ def _odd_one(g: Graph, root: str, fills: list[tuple[Event, Operand, Sign]]) -> I
         way = {e.index for e in g.back(event, lambda e: True)}
         if all(e.index in way or event.index in {b.index for b in g.back(e, lambda e: True)} for e in others.values()):
             right: Sign = "keep" if sign == "drop" else "drop"
-            yield Mistaken(event, mask, root, right, next(iter(others)))
+            yield Mistaken(event, mask, text_of(g.trace, mask), root, right, next(iter(others)))
             return

@@ -9,7 +9,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import tensor_operands
-from shapedoc.rules.emptied import emptied
+from shapedoc.rules.emptied import Emptied, emptied
 from shapedoc.rules.flow import graph
 from shapedoc.rules.maskpairs import Both, Opposed, Refilled, both_ways, full, inverted_numbers, opposed, refilled
 from shapedoc.rules.masks import Meaning, Sign, Triangle, masks
@@ -40,13 +40,12 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _numbers(trace, turned, user)
     for both in both_ways(trace):
         yield _both(trace, both)
-    for e in emptied(trace):
+    told: list[Emptied | Mistaken] = [*emptied(trace), *mistaken(trace)]
+    for e in told:
         text, actual = text_of(trace, e.mask), shape_text(e.event, e.mask.shape)
         yield _told(
             trace, e.event, e.span, e.message, tensor=text, actual=actual, labels=e.labels, why=e.why, help=e.help
         )
-    for mistake in mistaken(trace):
-        yield _mistaken(trace, mistake)
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)
@@ -196,25 +195,6 @@ def _both(trace: Trace, pair: Both) -> Finding:
     )
 
 
-def _mistaken(trace: Trace, found: Mistaken) -> Finding:
-    text, event = text_of(trace, found.mask), found.event
-    seen = "seen" if found.sign == "keep" else "hidden"
-    says = f"the text says that what is true in {found.root} is to be {seen}"
-    return _told(
-        trace,
-        event,
-        found.mask.span or event.span,
-        f"what is true in {found.root} is to be {seen}, and `{event.short}` does the opposite",
-        tensor=found.root,
-        actual=shape_text(event, found.mask.shape),
-        labels=label(found.other, f"{found.root} is taken for that here"),
-        why=says
-        if found.other is None
-        else "one mask cannot be true of both what is to be seen and what is to be hidden",
-        help=f"pass `~{text}`" if text.isidentifier() else "turn the mask round here",
-    )
-
-
 def _numbers(trace: Trace, turned: Event, user: Event) -> Finding:
     text = text_of(trace, turned.operands[0])
     return _told(
@@ -308,6 +288,7 @@ RULE = Rule(
     "keep, `tokens == pad` and `triu(diagonal=1)` drop, `~`, `== 0` and `1 - mask` turn round) and compares that with "
     "what the mask is given to: `masked_fill` with -inf and the masks of `nn.MultiheadAttention` and `nn.Transformer` "
     "hide what is true, a boolean mask of `F.scaled_dot_product_attention` and `where(mask, scores, -inf)` keep it. "
+    "Of a mask that is a parameter, what is said of it counts, and what else the function does with it. "
     "The name of a mask is never read.",
     why="The words are hidden and the padding is read. Nothing raises; a sequence without padding becomes NaN.",
     instead="Turn the mask round where it is used (`scores.masked_fill(~keep, float('-inf'))`), or where it is made.",
