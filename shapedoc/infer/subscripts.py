@@ -171,7 +171,7 @@ def _renewed(m: Machine, shape: Shape) -> Shape:
     if shape.is_unknown:
         return Shape.unknown()
     dims = {i: m.sizes.resolve(i.dim) for i in shape.items if isinstance(i, Axis)}
-    own = {i for i, d in dims.items() if any(s.flexible for s in d.syms)}
+    own = {i for i, d in dims.items() if any(m.sizes.is_open(s) for s in d.syms)}
     return Shape(tuple(Axis(m.sizes.fresh(owner=m.function)) if i in own else i for i in shape.items))
 
 

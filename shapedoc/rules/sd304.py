@@ -74,7 +74,7 @@ def _found(trace: Trace, softmax: Softmax, score: Score) -> Finding:
         None,
         code=RULE.code,
         name=RULE.name,
-        severity="warning" if event.short == "cat" and score.maps < 2 else "error",
+        severity="note" if event.short == "cat" and score.maps < 2 else "error",
         message=f"{query} adds the same to every score and cancels: no nonlinearity follows the {meet}",
         tensor=query,
         actual=shape_text(event, score.query[0].shape),
@@ -95,7 +95,7 @@ RULE = Rule(
     summary="An additive score without a nonlinearity: the query's part is the same for every key and cancels.",
     what="Looks for scores that are a linear map of a sum or a concatenation of query and memory, with no "
     "nonlinearity between the sum and the softmax, be they worked out for all keys at once or for one after the other: "
-    "a warning where the concatenation is mapped to scores at once, as some tutorials do. Noise that is one number for "
+    "a note where the concatenation is mapped to scores at once, as some tutorials do. Noise that is one number for "
     "all scores cancels too, and is reported.",
     why="A softmax does not change when the same number is added to all scores. Without the tanh, the query adds such "
     "a number: the weights are the same at every decoder step, whatever the state is.",

@@ -25,7 +25,7 @@ class Concat(nn.Module):
     def forward(self, memory, x, state):
         state = state.view(-1, 1, self.d)
         queries = torch.cat([x, state], dim=-1).repeat(1, memory.size(1), 1)
-        scores = self.score(torch.cat([queries, memory], dim=-1))  # <- SD304
+        scores = self.score(torch.cat([queries, memory], dim=-1))  # <- note SD304
         for i, n in enumerate((memory != 0).any(-1).sum(-1).tolist()):
             scores[i, n:] = -float("inf")
         weights = torch.softmax(scores, dim=1)
@@ -93,7 +93,7 @@ class Attention(nn.Module):
 
     def forward(self, state, memory):
         state = state.unsqueeze(1).expand(-1, memory.size(1), -1)
-        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- SD304
+        weights = self.score(torch.cat([state, memory], -1)).softmax(1)  # <- note SD304
         return (weights * memory).sum(1)
 
 Attention(8)(torch.randn(2, 8), torch.randn(2, 5, 8))
@@ -146,7 +146,7 @@ class Scorer(nn.Module):
     def forward(self, state, memory):
         scores = []
         for t in range(memory.size(1)):
-            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- SD304
+            scores.append(self.score(torch.cat([state[0], memory[:, t]], dim=1)))  # <- note SD304
         return torch.cat(scores, dim=1).softmax(dim=1)
 
 Scorer(8)(torch.randn(1, 2, 8), torch.randn(2, 5, 8))
