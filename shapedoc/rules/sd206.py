@@ -242,7 +242,7 @@ def _of_one(trace: Trace, event: Event) -> Finding | None:
     made = graph(trace).producer(operands[0].value)
     if made is not None and len(event.branch) > len(made.branch):
         return None  # who names an axis under a condition knows that it is 1 there
-    if made is not None and _put_in(graph(trace), made, event):
+    if made is not None and not event.sizes.resolve(axis.dim).named and _put_in(graph(trace), made, event):
         return None  # a batch of one, taken away where it was put in
     text, size = text_of(trace, operands[0]), event.sizes.show(axis.dim)
     named = f" `{size}`" if size != "?" else ""
