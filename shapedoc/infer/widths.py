@@ -69,11 +69,11 @@ def _last(m: Machine, value: Value | None) -> Dim | None:
 
 
 def _is_sum(width: Dim, count: int) -> bool:
-    """Whether a size is the sum of so many others, ``a + b`` or ``2*d``."""
+    """Whether a size is the sum of so many others, ``a + b``, ``2*d`` or, of three, ``a + 2*d``."""
     coefficients = [c for monomial, c in width.terms if monomial]
     if count < 2 or len(coefficients) < len(width.terms):
         return False
-    return coefficients in ([1] * count, [count])
+    return min(coefficients, default=0) > 0 and sum(coefficients) == count
 
 
 def _parts(value: Value | None) -> list[Tensor]:

@@ -8,19 +8,21 @@ along that one and not along the batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shapedoc.core.dim import ONE
-from shapedoc.core.finding import Severity
 from shapedoc.core.shape import Axis
-from shapedoc.core.span import Label, Span
-from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Int, Opaque, Seq, Tensor, Value
+from shapedoc.core.span import Span
+from shapedoc.core.trace import Event, Trace
+from shapedoc.core.value import Int, Seq, Tensor, Value
+from shapedoc.rules.cachejoins import unlike_in_a_cache
 from shapedoc.rules.columns import column_as_rows, unlike_the_others
 from shapedoc.rules.contractions import literal
-from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.joins import join_of
+from shapedoc.rules.misjoin import Misjoin, axis_span
+from shapedoc.rules.oddjoins import odd_join
 from shapedoc.rules.rows import step_as_rows
+from shapedoc.rules.twinjoins import picked_alike, unlike_twins
 from shapedoc.rules.wording import label, severity_of, text_of
 
 __all__ = ["Misjoin", "misjoins"]
@@ -30,20 +32,6 @@ _SAME = frozenset(("to", "cuda", "type_as", "float", "contiguous", "clone", "dro
 _STRETCHES = frozenset(("expand", "repeat", "broadcast_to", "tile"))
 
 
-@dataclass(frozen=True, slots=True)
-class Misjoin:
-    """A join: where its axis is written, which axis that is, what speaks against it, and what to write."""
-
-    event: Event
-    span: Span
-    axis: int
-    message: str
-    why: str
-    help: str
-    labels: tuple[Label, ...] = ()
-    severity: Severity = "error"
-
-
 def misjoins(trace: Trace) -> Iterator[Misjoin]:
     """Every such join of a trace, one for each place."""
     seen: set[Span] = set()
@@ -51,11 +39,18 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
     for event in trace.events:
         if event.short != "cat" or event.span in seen or _is_reported(event):
             continue
-        found = _stretched(trace, g, event) or _steps(trace, g, event) or _grown(trace, g, event) or _apart(event)
+        found = (
+            _stretched(trace, g, event)
+            or _steps(trace, g, event)
+            or _grown(trace, g, event)
+            or _apart(event)
+            or picked_alike(trace, event)
+            or odd_join(g, event)
+        )
         if found is not None:
             seen.add(event.span)
             yield found
-    for found in (*_sisters(trace, g), *_collected(trace)):
+    for found in (*unlike_in_a_cache(trace, g), *_collected(trace), *unlike_twins(trace, g)):
         if found.event.span not in seen:
             seen.add(found.event.span)
             yield found
@@ -64,11 +59,6 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
 def _is_reported(event: Event) -> bool:
     """Whether sizes or ranks that do not fit are reported already."""
     return any(p.loud and severity_of(p.sameness) in _SEEN for p in event.problems)
-
-
-def _axis_span(event: Event) -> Span:
-    operand = event.operand("dim")
-    return operand.span if operand is not None and operand.span is not None else event.span
 
 
 # -- stretched to the other's length
@@ -138,11 +128,11 @@ def _apart(event: Event) -> Misjoin | None:
     if not any(p.kind == "parts-not-beside" for p in event.problems):
         return None
     shape = result_shape(event)
-    if event.loops and (shape is None or shape.rank is None or shape.rank < 2):
+    if event.loops and (shape is None or len(shape.axes) < 2):
         return None  # rows that a loop takes one by one are vectors: side by side along their one axis
     return Misjoin(
         event,
-        _axis_span(event),
+        axis_span(event),
         0,
         f"`{event.short}` joins along axis 0 what a module takes side by side",
         "the module is as wide as the parts together; joined along the first axis, each would have to be as wide alone",
@@ -171,7 +161,7 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
     size = event.sizes.show(shape.axes[place].dim)
     return Misjoin(
         event,
-        _axis_span(event),
+        axis_span(event),
         place,
         f"`{event.short}` joins the steps of a loop along axis {place}, where axis {ones[0]} holds one step",
         f"each of them has `{size}` rows and one step; joined along the rows, the result has the rows of every step",
@@ -232,7 +222,7 @@ def _collected(trace: Trace) -> Iterator[Misjoin]:
         name, beside = (e.target or text_of(trace, e.operand("tensors")) for e in (event, other))
         yield Misjoin(
             event,
-            _axis_span(event),
+            axis_span(event),
             0,
             f"`{name}` and `{beside}` are joined along different axes",
             "one loop collected both, a step in every round: the steps of both are joined along one axis",
@@ -240,105 +230,3 @@ def _collected(trace: Trace) -> Iterator[Misjoin]:
             label(other.span, f"joined along axis {step} here"),
             severity="warning",
         )
-
-
-# -- keys and values of one cache
-
-
-def _sisters(trace: Trace, g: Graph) -> Iterator[Misjoin]:
-    before: Event | None = None
-    for event in trace.events:
-        if event.short != "cat":
-            continue
-        if before is not None and _are_sisters(g, before, event):
-            yield from _unlike(trace, before, event)
-        before = event
-
-
-def _are_sisters(g: Graph, one: Event, other: Event) -> bool:
-    """Whether two joins that follow each other put new keys and values behind those of one cache."""
-    if (one.function, one.branch, one.loops) != (other.function, other.branch, other.loops):
-        return False
-    pair, pair_2 = _pair(one), _pair(other)
-    if pair is None or pair_2 is None:
-        return False
-    (old, new), (old_2, new_2) = pair, pair_2
-    source, source_2 = _owner(g, old), _owner(g, old_2)
-    if not source or source != source_2:
-        return False
-    return _layouts(g, old) == _layouts(g, old_2) and _layouts(g, new) == _layouts(g, new_2)
-
-
-def _pair(event: Event) -> tuple[Value, Value] | None:
-    value = event.value("tensors")
-    if not isinstance(value, Seq) or value.rest is not None or len(value.items) != 2:
-        return None
-    return value.items[0], value.items[1]
-
-
-def _tensor(value: Value) -> Tensor | None:
-    found = value.as_tensor() if isinstance(value, Opaque) else value
-    return found if isinstance(found, Tensor) else None
-
-
-def _owner(g: Graph, value: Value) -> str:
-    """What a part of a cache is a part of: a parameter by name, or the event that made the whole."""
-    tensor = _tensor(value)
-    if tensor is None:
-        return ""
-    made = g.producer(tensor)
-    if made is None:
-        return tensor.source.rpartition(".")[0]
-    origin = g.origin(made, SHAPING)
-    operand = next((o for o in origin.operands if isinstance(o.value, Tensor)), None)
-    if origin.short in SHAPING and operand is not None and isinstance(operand.value, Tensor):
-        return operand.value.source.rpartition(".")[0] or operand.value.source
-    return ""
-
-
-def _layouts(g: Graph, value: Value) -> tuple[str, ...]:
-    """How a part was laid out, back to where it was made."""
-    found: list[str] = []
-    event = g.producer(_tensor(value))
-    for _ in range(30):
-        if event is None or event.short not in SHAPING or event.short == "phi":
-            break
-        numbers = [str(literal(o.value)) for o in event.operands if isinstance(o.value, Int)]
-        if event.short not in ("getitem", "select", "unbind", "chunk", "split"):
-            found.append(f"{event.short} {' '.join(numbers)}")
-        event = g.main_source(event)
-    return tuple(found)
-
-
-def _unlike(trace: Trace, one: Event, other: Event) -> Iterator[Misjoin]:
-    """Two joins along different axes, of tensors that are laid out alike."""
-    first, second = (literal(e.value("dim") or Int(ONE - ONE)) for e in (one, other))
-    if first is None or second is None:
-        return
-    shapes = [result_shape(e) for e in (one, other)]
-    rank = next((s.rank for s in shapes if s is not None and s.rank is not None), None)
-    if rank is None and (first < 0) != (second < 0):
-        return
-    places = (first, second) if rank is None else (first % rank, second % rank)
-    if places[0] == places[1]:
-        return
-    # The one that is joined along an earlier axis is held to be wrong: that is the batch, or the heads.
-    wrong, axis, right, wanted = (one, first, other, second)
-    if places[0] > places[1]:
-        wrong, axis, right, wanted = (other, second, one, first)
-    name = wrong.target or text_of(trace, _first(wrong))
-    beside = right.target or text_of(trace, _first(right))
-    yield Misjoin(
-        wrong,
-        _axis_span(wrong),
-        axis,
-        f"`{name}` and `{beside}` are joined along different axes",
-        "both are laid out alike and come out of one cache: keys and values grow along one axis",
-        f"dim={wanted}",
-        label(right.span, f"joined along axis {wanted} here"),
-    )
-
-
-def _first(event: Event) -> Operand | None:
-    operand = event.operand("tensors")
-    return operand.parts[0] if operand is not None and operand.parts else operand

@@ -43,7 +43,7 @@ def _in_a_loop(g: Graph, event: Event, join: Join, place: int) -> RowsFound | No
     if not _is_carried(g, event, tensors.parts[0]):
         return None
     rows = before.axes[place]
-    if rows.dim != ONE and rows.same(step.axes[place]):
+    if rows.dim != ONE and (rows.same(step.axes[place]) or _has_its_rows(g, event, rows, step.axes[place])):
         why = "the step has as many rows as what it is joined to, and was made of it: there are more in every round"
         return RowsFound(place, ones[-1], why)
     if place == 0 and ones == [1] and len(step.axes) == 2 and _is_last_of_axis_1(g, event, tensors.parts[1]):
@@ -51,11 +51,27 @@ def _in_a_loop(g: Graph, event: Event, join: Join, place: int) -> RowsFound | No
     return None
 
 
+def _has_its_rows(g: Graph, event: Event, rows: Axis, more: Axis) -> bool:
+    """Whether a step has the rows, by their name, of what it is put behind, and something not followed made it of that.
+
+    What a loop collects of its batches has rows of this name, too: none of it is made of what is collected already.
+    """
+    tensors, sizes = event.operand("tensors"), event.sizes
+    if tensors is None or sizes is None or not sizes.resolve(rows.dim).named:
+        return False
+    made, before = (g.producer(part.value) for part in reversed(tensors.parts))
+    if made is None or before is None or sizes.resolve(rows.dim) != sizes.resolve(more.dim):
+        return False
+    return any(e is before for e in g.back(made, lambda e: e.loops == event.loops))
+
+
 def _is_carried(g: Graph, event: Event, operand: Operand) -> bool:
     """Whether a part is what an earlier round of the same join made."""
     made = g.producer(operand.value)
     if made is None:
         return False
+    if event.target and event.target == g.trace.source(operand.span or event.span):
+        return True  # the first round of it
     behind = g.inputs(made) if made.short == "phi" else ()
     return any(e.span == event.span for e in (made, *behind))
 
