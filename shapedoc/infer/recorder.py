@@ -227,6 +227,17 @@ class Recorder:
             flexible = any(s.flexible for d in dims for s in d.syms)
             if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
                 self.sizes.apart(*dims)
+            if event.short in _CUTS and len(result.shape.items) > 3:
+                self._set_steps_apart(*(axis.dim for axis in result.shape.axes[-3:]))
+
+    def _set_steps_apart(self, steps: Dim, heads: Dim, width: Dim) -> None:
+        """What is left over where a width is cut into heads, ``view(B, -1, n_heads, d_head)``, are steps, not heads."""
+        left = self.sizes.resolve(steps).sym
+        if left is None or left.name or not left.flexible:
+            return
+        cut = [self.sizes.resolve(d) for d in (heads, width)]
+        if all(d.named and not any(s.flexible for s in d.syms) for d in cut) and cut[0] != cut[1]:
+            self.sizes.apart(left, cut[0])
 
     def emit(self, name: str, node: ir.Expr | ir.Stmt, operands: tuple[Operand, ...], result: Value) -> Event:
         """Append an event whose result has been worked out."""
@@ -351,6 +362,9 @@ _LAID_OUT = frozenset(
         "random",
     ]
 )
+
+
+_CUTS = frozenset(("view", "reshape"))
 
 
 def _listed(value: Value) -> list[Dim]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.dim import ONE, Dim
+from shapedoc.core.sameness import UNKNOWN
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
@@ -176,6 +177,9 @@ def _meet(
         return Axis(at.fresh().dim, x.ids | y.ids)
     if _may_be_one(x.dim) or _may_be_one(y.dim):
         # The result has the other's size, and nothing is learnt.
+        sameness = at.sizes.compare(x.dim, y.dim) if problem == "mismatched-batch" else UNKNOWN
+        if sameness.kind is Kind.ONLY_IF and sameness.wrong:
+            at.conflict(problem, tensors, axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=False)
         return y.merged(x) if _may_be_one(x.dim) else x.merged(y)
     sameness = at.meet(x, y)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):

@@ -137,7 +137,7 @@ def crossed(at: OpContext, layer: Layer, input: Tensor, states: Sequence[Tensor]
     for state in states:
         own = at.shape(state)
         rows = own.axes[1].dim if own.rank == 3 else None
-        if rows is not None and rows.syms and rows == time.dim and rows != batch.dim and batch.dim.const is None:
+        if rows is not None and rows.syms and rows == time.dim and rows != batch.dim and batch.dim.const in (None, 1):
             at.conflict("crossed-layout", [input, state], axes=(int(first), 1), loud=False)
             return True
     return False

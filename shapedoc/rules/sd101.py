@@ -28,6 +28,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_dot_score, is_tainted, maker, weight_made
 from shapedoc.rules.sd408 import called_at, mixed
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size, sums_over_one
+from shapedoc.rules.unlikeheads import unlike_heads
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -87,6 +88,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if problem.kind == "mismatched-product" and is_dot_score(trace, event, problem):
             continue
         yield _found(product)
+    yield from unlike_heads(trace, RULE.code, RULE.name)
 
 
 def _read(trace: Trace, event: Event, problem: Problem, severity: Severity) -> _Product | None:
@@ -313,8 +315,8 @@ RULE = Rule(
     severity="error",
     summary="The sizes that a matrix product sums over differ.",
     what="Looks at `@`, `matmul`, `bmm`, `mm`, `mv`, `dot`, `einsum` and `F.linear`, and compares the two axes that "
-    "are summed, and the leading axes, which must be one batch. It stands on the product, or on the learned map or "
-    "weight that was built with the wrong sizes.",
+    "are summed, and the leading axes, which are one batch; also a call of which one tensor alone has its heads "
+    "untransposed. It stands on the product, or on the map or weight that was built with the wrong sizes.",
     why="A product of query and key sums over the features of both. Where a transpose was forgotten, or a weight was "
     "built with its sizes swapped, the sum runs over another axis: torch raises, or it runs because two sizes happen "
     "to agree and computes something else.",

@@ -16,6 +16,22 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "one step of every row, and a state for every row": """
+class Decoder(nn.Module):
+    def __init__(self, words, hidden):
+        super().__init__()
+        self.hidden = hidden
+        self.embed = nn.Embedding(words, hidden)
+        self.rnn = nn.GRU(hidden, hidden)  # <- SD602
+
+    def forward(self, tokens):
+        state = torch.zeros(1, tokens.size(0), self.hidden)
+        made = []
+        for t in range(tokens.size(1)):
+            output, state = self.rnn(self.embed(tokens[:, t : t + 1]), state)
+            made.append(output)
+        return made
+""",
     "the default, and the last step": """
 class Reader(nn.Module):
     def __init__(self, d, classes):
@@ -90,6 +106,17 @@ class Twice(nn.Module):
 }
 
 RIGHT = {
+    "one row, and a state for one row": """
+class Decoder(nn.Module):
+    def __init__(self, words, hidden):
+        super().__init__()
+        self.embed = nn.Embedding(words, hidden)
+        self.rnn = nn.GRU(hidden, hidden)
+
+    def forward(self, tokens, state):
+        L, B, hidden = state.shape
+        return self.rnn(self.embed(tokens).view(-1, 1, hidden), state)
+""",
     "a helper's names, which the turned mask contradicts": """
 class Positions(nn.Module):
     def __init__(self, d):
