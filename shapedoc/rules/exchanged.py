@@ -68,6 +68,42 @@ def exchanged_maps(trace: Trace) -> Iterator[Exchanged]:
             if found is not None and found.layer.span not in seen:
                 seen.add(found.layer.span)
                 yield found
+    for found in _odd_ones(trace, g):
+        if found.layer.span not in seen:
+            seen.add(found.layer.span)
+            yield found
+
+
+def _odd_ones(trace: Trace, g: Graph) -> Iterator[Exchanged]:
+    """The one of three maps whose results go into one call that is not followed, if the others have its sizes turned.
+
+    The maps of query, key and value: two make d_attn of d_model, the third makes d_model of d_attn.
+    """
+    for event in trace.events:
+        if not event.lost.startswith("no op for") or event.sizes is None or len(event.operands) < 3:
+            continue
+        maps = [found for operand in event.operands if (found := _map_behind(g, event, operand)) is not None]
+        for layer, made, _, ours, out in maps:
+            others = [m for m in maps if m[0].span != layer.span]
+            turned = [m for m in others if (m[3], m[4]) == (out, ours)]
+            if ours != out and len({m[0].span for m in turned}) >= 2 and len(turned) == len(others):
+                yield Exchanged(layer, made, event, turned[0][2])
+
+
+def _map_behind(g: Graph, event: Event, operand: Operand) -> tuple[Layer, Event, Operand, Dim, Dim] | None:
+    """The linear map that an operand comes from, laid out otherwise at most, with its call and its two sizes."""
+    made = g.producer(operand.value)
+    made = g.origin(made, SHAPING) if made is not None else None
+    layer = layer_of(made) if made is not None and made.short == "Linear.forward" else None
+    if made is None or layer is None or layer.span is None or layer.span.path or event.sizes is None:
+        return None
+    ours, out = (layer.config.get(name) for name in ("in_features", "out_features"))
+    if not isinstance(ours, Int) or not isinstance(out, Int) or _root(g, made.value("input")) is None:
+        return None
+    sizes = [event.sizes.resolve(size.dim) for size in (ours, out)]
+    if not all(size.named and not any(s.flexible for s in size.syms) for size in sizes):
+        return None
+    return layer, made, operand, sizes[0], sizes[1]
 
 
 def _sides(trace: Trace, event: Event, problem: Problem) -> Iterator[tuple[Operand, Dim, Dim, Operand | None]]:

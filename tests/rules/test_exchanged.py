@@ -15,6 +15,17 @@ from elsewhere import Backbone, BaseReader
 """
 
 WRONG = {
+    "the map of the keys beside those of queries and values": """
+class Attend(nn.Module):
+    def __init__(self, attend, d_model, d_attn):
+        super().__init__()
+        self.attend = attend
+        self.q, self.v = nn.Linear(d_model, d_attn), nn.Linear(d_model, d_attn)
+        self.k = nn.Linear(d_attn, d_model)  # <- SD106
+
+    def forward(self, query, key, value):
+        return self.attend(self.q(query), self.k(key), self.v(value))
+""",
     "what it makes is added to what another map makes": """
 class Scorer(nn.Module):
     def __init__(self, d_state, d_memory, d_score):
@@ -111,6 +122,17 @@ class Reader(BaseReader):
 }
 
 RIGHT = {
+    "maps of three inputs, each of a size of its own": """
+class Attend(nn.Module):
+    def __init__(self, attend, d_query, d_key, d_model):
+        super().__init__()
+        self.attend = attend
+        self.q, self.k = nn.Linear(d_query, d_model), nn.Linear(d_key, d_model)
+        self.v = nn.Linear(d_key, d_key)
+
+    def forward(self, query, key, value):
+        return self.attend(self.q(query), self.k(key), self.v(value))
+""",
     "what it makes is added to what it was made of": """
 class Residual(nn.Module):
     def __init__(self, d_in, d_out):
