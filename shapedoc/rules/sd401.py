@@ -68,7 +68,7 @@ def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
     values decide which of the two is meant, where they have only one of them.
     """
     axis, shape = softmax.axis, softmax.shape
-    if axis is None or shape is None or not any(is_axis(k, axis) for k in use.kept):
+    if axis is None or shape is None or not _is_kept(use, axis):
         return None
     single = use.how == "product" and not any(_was_one(use, v) for v in use.values_summed)
     others = [a for a in shape.axes if not is_axis(axis, a) and (a.dim != ONE or single)]
@@ -78,6 +78,12 @@ def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
     if use.how == "product" and _only(use.values_summed, axis, summed):
         return None
     return summed
+
+
+def _is_kept(use: Use, axis: Axis) -> bool:
+    """Whether an axis is still there after a sum, or what it was joined of and cut into again."""
+    parts = axis.factors if len(axis.factors) > 1 else (axis,)
+    return any(is_axis(k, axis) for k in use.kept) or all(any(is_axis(k, p) for k in use.kept) for p in parts)
 
 
 def _was_one(use: Use, axis: Axis) -> bool:

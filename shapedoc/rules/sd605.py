@@ -12,6 +12,7 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.value import Int, Layer
 from shapedoc.rules.contractions import contraction, names, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
 from shapedoc.rules.flow import events_of, result_shape, shape_at
@@ -40,6 +41,8 @@ class _Pair:
 def check(trace: Trace) -> Iterator[Finding]:
     for pair, certain in _wrong(trace):
         yield _found(trace, pair, certain=certain)
+    for event, mask, made in _of_heads(trace):
+        yield _mask_of_heads(trace, event, mask, made)
 
 
 def misordered(trace: Trace, axis: Axis) -> bool:
@@ -69,6 +72,48 @@ def _wrong(trace: Trace) -> list[tuple[_Pair, bool]]:
                 seen.update(made.span for made in (pair.made, rival) if made is not None)
                 found.append((pair, not grouped))
     return found
+
+
+def _of_heads(trace: Trace) -> Iterator[tuple[Event, Operand, Event]]:
+    """Masks of every head that `nn.MultiheadAttention` is given, and where they were copied: all batches, head by head.
+
+    It takes (N * heads, L, S), in which the heads of one example stand together.
+    """
+    seen: set[Span] = set()
+    for event in events_of(trace, names("MultiheadAttention.forward")):
+        mask, layer = event.operand("attn_mask"), event.value("self")
+        shape = shape_at(event, mask)
+        heads = layer.config.get("num_heads") if isinstance(layer, Layer) else None
+        if mask is None or shape is None or shape.rank != 3 or not isinstance(heads, Int) or event.sizes is None:
+            continue
+        outer, *inner = [event.sizes.resolve(f.dim) for f in _flat(shape.axes[0])]
+        made = _copier(trace, event, shape.axes[0])
+        if made is None or made.short == "repeat_interleave" or len(inner) != 1 or made.span in seen:
+            continue
+        if outer == event.sizes.resolve(heads.dim) != inner[0] and inner[0] != ONE and not made.span.path:
+            seen.add(made.span)
+            yield event, mask, made
+
+
+def _mask_of_heads(trace: Trace, event: Event, mask: Operand, made: Event) -> Finding:
+    assert event.sizes is not None
+    copied = next(iter(tensor_operands(made)), None)
+    text, attention = text_of(trace, copied), event.short.removesuffix(".forward")
+    return finding(
+        trace,
+        made,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{made.short}` orders the copies of {text} head by head, where `{attention}` has the heads of one "
+        "example together",
+        tensor=text,
+        actual=shape_text(event, mask.shape),
+        labels=label(event.span, f"takes {text_of(trace, mask)} here") + call_labels(event),
+        why="a mask of three axes is (N * heads, L, S): with more than one example, heads get the masks of others",
+        help="repeat_interleave(heads, dim=0)",
+    )
 
 
 def _copied(event: Event) -> list[Axis]:
@@ -112,7 +157,11 @@ def _pairs(trace: Trace, event: Event) -> Iterator[_Pair]:
     for ours in operands:
         for theirs in operands:
             a, b = shape_at(event, ours), shape_at(event, theirs)
-            if ours is theirs or a is None or b is None or a.rank is None or b.rank is None:
+            if ours is theirs or a is None or b is None or b.rank is None:
+                continue
+            if a.rank is None:
+                if event.short == "masked_fill" and ours.name == "mask" and a.prefix and b.rank == 3:
+                    yield from _pair(trace, event, (ours, a.prefix[0]), (theirs, b.axes[0]))
                 continue
             for back in range(-min(a.rank, b.rank), -skipped):
                 yield from _pair(trace, event, (ours, a.axes[back]), (theirs, b.axes[back]))

@@ -52,6 +52,32 @@ def attend(q, k, v):
 
 attend(torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8), torch.randn(2, 4, 6, 8))
 """,
+    "rows of every query, normalised down the column": """
+class Attend(nn.Module):
+    def __init__(self, width, kind="general"):
+        super().__init__()
+        self.kind = kind
+        if kind == "general":
+            self.into = nn.Linear(width, width, bias=False)
+        self.out = nn.Linear(width * 2, width, bias=False)
+        self.share = nn.Softmax(dim=0)  # <- SD401
+        self.tanh = nn.Tanh()
+
+    def forward(self, asked, context):
+        batch, asks, width = asked.size()
+        steps = context.size(1)
+        if self.kind == "general":
+            asked = asked.reshape(batch * asks, width)
+            asked = self.into(asked)
+            asked = asked.reshape(batch, asks, width)
+        scores = torch.bmm(asked, context.transpose(1, 2).contiguous())
+        scores = scores.view(batch * asks, steps)
+        weights = self.share(scores)
+        weights = weights.view(batch, asks, steps)
+        mix = torch.bmm(weights, context)
+        both = torch.cat((mix, asked), dim=2).view(batch * asks, 2 * width)
+        return self.tanh(self.out(both).view(batch, asks, width)), weights
+""",
     "time first, in NumPy, written out": """
 def pool(outputs, query):
     scores = np.einsum("tbd,bd->tb", outputs, query)
@@ -274,6 +300,32 @@ class Both(nn.Module):
     def forward(self, slots, x):
         slots = self.there(slots, x)
         return slots, self.back(x, slots)
+""",
+    "rows of every query, normalised down the column": """
+class Attend(nn.Module):
+    def __init__(self, width, kind="general"):
+        super().__init__()
+        self.kind = kind
+        if kind == "general":
+            self.into = nn.Linear(width, width, bias=False)
+        self.out = nn.Linear(width * 2, width, bias=False)
+        self.share = nn.Softmax(dim=-1)
+        self.tanh = nn.Tanh()
+
+    def forward(self, asked, context):
+        batch, asks, width = asked.size()
+        steps = context.size(1)
+        if self.kind == "general":
+            asked = asked.reshape(batch * asks, width)
+            asked = self.into(asked)
+            asked = asked.reshape(batch, asks, width)
+        scores = torch.bmm(asked, context.transpose(1, 2).contiguous())
+        scores = scores.view(batch * asks, steps)
+        weights = self.share(scores)
+        weights = weights.view(batch, asks, steps)
+        mix = torch.bmm(weights, context)
+        both = torch.cat((mix, asked), dim=2).view(batch * asks, 2 * width)
+        return self.tanh(self.out(both).view(batch, asks, width)), weights
 """,
     "an outer product of weights and values on purpose": """
 def attend(scores, memory):

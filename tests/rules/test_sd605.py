@@ -62,6 +62,48 @@ def search(decoder, state, memory, k):
 
 search(Decoder(6), torch.randn(4, 6), torch.randn(4, 9, 6), 3)
 """,
+    "a mask for every head of a module": """
+class CrossLayer(nn.Module):
+    def __init__(self, d_model, nhead, d_ff=1024):
+        super().__init__()
+        self.nhead = nhead
+        self.attn = nn.MultiheadAttention(d_model, nhead)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, video, text, video_valid, text_valid):
+        batch_size = video.shape[1]
+        mask = torch.einsum("bl,bs->bls", video_valid.float(), text_valid.float()) == 0
+        mask = mask.repeat(self.nhead, 1, 1)  # <- SD605
+        out = self.attn(video, text, text, attn_mask=mask)[0]
+        return self.norm(video + self.linear2(F.relu(self.linear1(out))))
+""",
+    "a mask beside heads that stand first": """
+class Heads(nn.Module):
+    def __init__(self, d_model, n_head):
+        super().__init__()
+        self.n_head, self.d_k = n_head, d_model // n_head
+        self.qs = nn.Linear(d_model, d_model, bias=False)
+        self.ks = nn.Linear(d_model, d_model, bias=False)
+        self.vs = nn.Linear(d_model, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model)
+
+    def split(self, x):
+        n, length, width = x.size()
+        x = x.view(n, length, self.n_head, width // self.n_head)
+        return x.permute(2, 0, 1, 3).reshape(-1, length, width // self.n_head)
+
+    def forward(self, q, k, v, mask=None):
+        n, length, width = q.size()
+        q, k, v = self.split(self.qs(q)), self.split(self.ks(k)), self.split(self.vs(v))
+        scores = torch.bmm(q, k.transpose(1, 2)) / self.d_k**0.5
+        if mask is not None:
+            mask = mask.repeat_interleave(self.n_head, dim=0)  # <- SD605
+            scores = scores.masked_fill(mask == 0, -1e10)
+        x = torch.bmm(scores.softmax(dim=-1), v)
+        x = x.view(self.n_head, n, length, self.d_k).permute(1, 2, 0, 3).reshape(n, length, width)
+        return self.out(x)
+""",
     "a mask for heads in the batch": """
 def attend(q, k, v, mask, h):
     B, T, d = q.shape
@@ -124,6 +166,48 @@ def attend(q, k, v, mask, h):
     q, k, v = split(q), split(k), split(v)
     mask = mask.view(B, T).bool().repeat_interleave(h, 0)
     return (q @ k.transpose(1, 2)).masked_fill(mask[:, None, :], -1e9).softmax(-1) @ v
+""",
+    "a mask for every head of a module": """
+class CrossLayer(nn.Module):
+    def __init__(self, d_model, nhead, d_ff=1024):
+        super().__init__()
+        self.nhead = nhead
+        self.attn = nn.MultiheadAttention(d_model, nhead)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, video, text, video_valid, text_valid):
+        batch_size = video.shape[1]
+        mask = torch.einsum("bl,bs->bls", video_valid.float(), text_valid.float()) == 0
+        mask = mask.repeat_interleave(self.nhead, dim=0)
+        out = self.attn(video, text, text, attn_mask=mask)[0]
+        return self.norm(video + self.linear2(F.relu(self.linear1(out))))
+""",
+    "a mask beside heads that stand first": """
+class Heads(nn.Module):
+    def __init__(self, d_model, n_head):
+        super().__init__()
+        self.n_head, self.d_k = n_head, d_model // n_head
+        self.qs = nn.Linear(d_model, d_model, bias=False)
+        self.ks = nn.Linear(d_model, d_model, bias=False)
+        self.vs = nn.Linear(d_model, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model)
+
+    def split(self, x):
+        n, length, width = x.size()
+        x = x.view(n, length, self.n_head, width // self.n_head)
+        return x.permute(2, 0, 1, 3).reshape(-1, length, width // self.n_head)
+
+    def forward(self, q, k, v, mask=None):
+        n, length, width = q.size()
+        q, k, v = self.split(self.qs(q)), self.split(self.ks(k)), self.split(self.vs(v))
+        scores = torch.bmm(q, k.transpose(1, 2)) / self.d_k**0.5
+        if mask is not None:
+            mask = mask.repeat(self.n_head, 1, 1)
+            scores = scores.masked_fill(mask == 0, -1e10)
+        x = torch.bmm(scores.softmax(dim=-1), v)
+        x = x.view(self.n_head, n, length, self.d_k).permute(1, 2, 0, 3).reshape(n, length, width)
+        return self.out(x)
 """,
     "heads outside of the batch": """
 def attend(x, mask, h):
