@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Layer, Tensor
@@ -134,7 +134,7 @@ def _batch_mean(trace: Trace, event: Event) -> Finding | None:
     if event.doubtful:
         return None  # which axis is the batch rests on what is contradicted
     batch = next((a for a in axes if _is_batch(event, a)), None)
-    if batch is None:
+    if batch is None or _is_another(event, shape, batch):
         return None
     g = graph(trace)
     carried = [event, *g.forward(event, lambda e: e.short in _CARRIES)]
@@ -183,6 +183,14 @@ def _is_batch(event: Event, axis: Axis) -> bool:
     if any(sizes.role(axis, role) is not None for role in ("time", "feature")):
         return False
     return is_batch_name(sizes, axis) or sizes.role(axis, "batch") is not None
+
+
+def _is_another(event: Event, shape: Shape, batch: Axis) -> bool:
+    """Whether a module takes an axis for the batch, and the author calls another one so: the layout is the fault."""
+    sizes = event.sizes
+    if sizes is None or is_batch_name(sizes, batch):
+        return False
+    return any(is_batch_name(sizes, a) for a in shape.axes if a is not batch)
 
 
 def _users(g: Graph, value: Tensor, event: Event) -> list[Event]:

@@ -89,6 +89,21 @@ class Trainer(nn.Module):
         states, final = self.encoder(x)
         return self.decoder(y, final[:self.encoder.n_layers])  # same
 """,
+    "a mean over the padding in training and in evaluation": """
+def learn(model, x, y, lengths):
+    hidden = torch.arange(lengths.max()).unsqueeze(0) >= lengths.unsqueeze(1)
+    loss = nn.functional.cross_entropy(model(x), y, reduction="none").view(hidden.shape)
+    loss = loss.masked_fill(hidden, 0)
+    return loss.sum() / hidden.sum()  # <- SD501
+
+
+def score(model, x, y, lengths):
+    with torch.no_grad():
+        hidden = torch.arange(lengths.max()).unsqueeze(0) >= lengths.unsqueeze(1)
+        loss = nn.functional.cross_entropy(model(x), y, reduction="none").view(hidden.shape)
+        loss = loss.masked_fill(hidden, 0)
+        return loss.sum() / hidden.sum()  # same
+""",
     "one factor missing of two views": """
 class Bridge(nn.Module):
     def __init__(self, d, h, n_layers):

@@ -11,6 +11,24 @@ from tests.rules.expectations import Found, expected
 HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
 PROGRAMS = {
+    "a module for the other layout, and a mean over the steps of what it gives": """\
+class Coder(nn.Module):
+    def __init__(self, vocab, width, heads, layers, latent, longest, pad=0):
+        super().__init__()
+        self.pad = pad
+        self.embed = nn.Embedding(vocab, width, padding_idx=pad)
+        self.place = nn.Parameter(torch.randn(1, longest, width))
+        one = nn.TransformerEncoderLayer(width, heads)  # <- SD602
+        self.encoder = nn.TransformerEncoder(one, layers)
+        self.mean, self.spread = nn.Linear(width, latent), nn.Linear(width, latent)
+
+    def forward(self, x):
+        batch, steps = x.shape
+        e = self.embed(x) + self.place[:, :steps]
+        h = self.encoder(e)
+        h = h.mean(dim=1)
+        return self.mean(h), self.spread(h)
+""",
     "a mask that meets the batch twice, and a softmax that takes what comes of it": """\
 from settings import placed
 
