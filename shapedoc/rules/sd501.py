@@ -44,11 +44,11 @@ def check(trace: Trace) -> Iterator[Finding]:
     told: list[Emptied | Mistaken] = [*emptied(trace), *mistaken(trace)]
     for e in told:
         text, actual = text_of(trace, e.mask), shape_text(e.event, e.mask.shape)
-        told = _told(
+        mean = _told(
             trace, e.event, e.span, e.message, tensor=text, actual=actual, labels=e.labels, why=e.why, help=e.help
         )
         # The same line in training and in evaluation is one fault.
-        yield replace(told, causes=(f"{trace.source(e.event.span)} over {trace.source(e.span)}",))
+        yield replace(mean, causes=(f"{trace.source(e.event.span)} over {trace.source(e.span)}",))
     for event in trace.events:
         if event.short in ("and_", "logical_and", "bitwise_and"):
             yield from _contradiction(trace, event)
