@@ -28,6 +28,7 @@ from shapedoc.infer.recalled import ranks_of
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Symbolic
+from shapedoc.infer.verdicts import of_rank
 from shapedoc.source import ir
 from shapedoc.source.written import written
 
@@ -343,8 +344,8 @@ class Walk:
                 event.problems, event.doubtful = (*event.problems, problem), False
             elif index in unstated:
                 continue  # what is known at second hand, or of one branch, is stated nowhere
-            elif problem.kind == "wrong-rank" or problem.detail.get("why") == "rank":
-                event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False))
+            elif (ranks := of_rank(problem)) is not None:
+                event.problems = (*event.problems, replace(problem, kind="stated-rank", loud=False, detail=ranks))
 
     def _of_one_branch(self) -> set[int]:
         """The doubted events whose ranks one branch knows, and none of which is stated."""

@@ -332,11 +332,15 @@ class Recorder:
 
     def no_such_axis(self, tensor: Tensor, axis: int, rank: int, node: ir.Expr | ir.Stmt) -> None:
         """Record that the size of an axis was asked for which a tensor does not have."""
-        if tensor.uid in self.described or tensor.event in self.tentative | self.spoilt | self.several:
+        if tensor.event in self.spoilt or tensor.event in self.several:
             return
         event = self.emit("size", node, (Operand("input", tensor, shape=tensor.shape),), Unknown("axis out of range"))
-        detail = {"axis": str(axis), "rank": str(rank)}
-        event.problems = (Problem("axis-out-of-range", ("input",), detail=detail),)
+        problem = Problem("axis-out-of-range", ("input",), detail={"axis": str(axis), "rank": str(rank)})
+        if tensor.uid in self.described or tensor.event in self.tentative:
+            self.doubted.append((event.index, problem))
+            event.withheld = True
+            return
+        event.problems = (problem,)
         self.spoilt.add(event.index)
 
 

@@ -26,6 +26,7 @@ from shapedoc.infer.attributes import inherited, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.values import Container, Setting, SizePart, Symbolic
+from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 
 __all__ = ["key_of", "settle_index", "subscript"]
@@ -59,6 +60,9 @@ def subscript(m: Machine, value: Value, index: Value, node: ir.Subscript) -> Val
             got = _of_sequence(m, value.items, index, node)
             return Container(value.kind, got, repeated=value.repeated) if isinstance(got, Seq) else got
         case Unknown():
+            if value.events and isinstance(index, Seq) and _tensor_index(index):
+                args = [Arg(as_tensor(value), node.value), Arg(settle_index(index), node.index)]
+                return m.operate("operator.getitem", node, args)
             return Unknown(value.reason, value.events)
         case Library() | Dtype():
             return value

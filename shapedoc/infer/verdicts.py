@@ -17,6 +17,7 @@ __all__ = [
     "is_of_one_rank",
     "is_one_or_several",
     "may_be_several",
+    "of_rank",
     "said_of_parts",
     "undoubted",
 ]
@@ -47,6 +48,16 @@ Said = tuple[Mapping[str, Dim], str, set[str]]
 # What is reported of a rank.
 _RANKS = ("wrong-rank", "axis-out-of-range")
 _RANK_REASONS = ("rank", "-1 for a new axis")
+
+
+def of_rank(problem: Problem) -> dict[str, str] | None:
+    """What is wanted and got of a rank, where that is what a problem is about."""
+    detail = dict(problem.detail)
+    axis = detail.get("axis", "")
+    if problem.kind == "axis-out-of-range" and axis.removeprefix("-").isdigit():
+        least = int(axis) + 1 if int(axis) >= 0 else -int(axis)
+        return {"wanted": f"at least {least}", "got": detail.get("rank", "")}
+    return detail if problem.kind == "wrong-rank" or detail.get("why") in _RANK_REASONS else None
 
 
 def may_be_several(name: str) -> bool:

@@ -65,7 +65,8 @@ def _expanded(at: OpContext, input: Tensor, wanted: tuple[Axis | Run, ...]) -> T
             out[-k] = _stretched(at, input, tail[-k], item, len(old.items) - k)
         elif item.dim.const == -1:
             if old.run is None:
-                at.fail("impossible-view", [input], why="-1 for a new axis")
+                rank = str(len(old.items))
+                at.fail("impossible-view", [input], why="-1 for a new axis", wanted=str(len(wanted)), got=rank)
             out[-k] = at.fresh()
     return at.tensor(out, input)
 

@@ -14,6 +14,7 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Int, Seq, Tensor, Value
+from shapedoc.rules.bare_steps import bare_steps
 from shapedoc.rules.cachejoins import unlike_in_a_cache
 from shapedoc.rules.columns import column_as_rows, unlike_the_others
 from shapedoc.rules.contractions import literal
@@ -50,7 +51,7 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
         if found is not None:
             seen.add(event.span)
             yield found
-    for found in (*unlike_in_a_cache(trace, g), *_collected(trace), *unlike_twins(trace, g)):
+    for found in (*unlike_in_a_cache(trace, g), *_collected(trace), *unlike_twins(trace, g), *bare_steps(trace)):
         if found.event.span not in seen:
             seen.add(found.event.span)
             yield found

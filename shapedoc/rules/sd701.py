@@ -29,7 +29,12 @@ _FORMS = {
 }
 # Forms that a program reads, and whose names therefore stand for one size each.
 # What has so many axes and no others.
-_USES = frozenset(("bmm", "baddbmm", "mm", "mv", "gather", "cat", "stack", "permute", "einsum", "transpose"))
+_USES = frozenset(
+    (
+        *("bmm", "baddbmm", "mm", "mv", "gather", "cat", "stack", "permute", "einsum", "transpose"),
+        *("expand", "softmax", "log_softmax", "size"),
+    )
+)
 _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 

@@ -259,6 +259,15 @@ class Reader(nn.Module):
         stops = torch.cat(stops, dim=0)  # <- SD104
         return mels, stops, torch.cat(alignments, dim=1)
 """,
+    "the next tokens without an axis for their step": """
+def generate(model, memory, steps):
+    tokens = torch.zeros(4, 1, dtype=torch.long)
+    for _ in range(steps):
+        logits = model(tokens, memory)
+        best = torch.argmax(logits[:, -1, :], dim=-1)
+        tokens = torch.cat((tokens, best), dim=-1)  # <- SD104
+    return tokens
+""",
 }
 
 RIGHT = {
@@ -444,6 +453,23 @@ class Both(nn.Module):
 
     def forward(self, a, b):
         return self.out(torch.cat((self.wide(a), self.wide(b)), 0))
+""",
+    "the next tokens with an axis for their step": """
+def generate(model, memory, steps):
+    tokens = torch.zeros(4, 1, dtype=torch.long)
+    for _ in range(steps):
+        logits = model(tokens, memory)
+        best = torch.argmax(logits[:, -1, :], dim=-1).unsqueeze(1)
+        tokens = torch.cat((tokens, best), dim=-1)
+    return tokens
+""",
+    "the next tokens with the axis that was kept": """
+def generate(model, memory, steps):
+    tokens = torch.zeros(4, 1, dtype=torch.long)
+    for _ in range(steps):
+        logits = model(tokens, memory)
+        tokens = torch.cat((tokens, logits[:, -1, :].argmax(-1, keepdim=True)), dim=-1)
+    return tokens
 """,
 }
 

@@ -210,6 +210,25 @@ def hide(scores, mask=None):
         scores = scores.masked_fill(mask, -1e9)
     return scores
 """,
+    "an axis that what is stated does not have": """
+def weigh(scores):
+    '''Weights.
+
+    Args:
+        scores: (B, T)
+    '''
+    return F.softmax(scores, dim=2)  # <- SD701
+""",
+    "an expansion that keeps an axis more than is stated": """
+def spread(query, keys):
+    '''Every query beside every key.
+
+    Args:
+        query: (B, Q, d)
+        keys: (B, K, d)
+    '''
+    return query.expand(-1, -1, keys.size(1), -1)  # <- SD701
+""",
 }
 
 RIGHT = {
