@@ -9,10 +9,12 @@ from collections.abc import Sequence
 
 from shapedoc.core.shape import Shape
 from shapedoc.core.value import Bool, Tensor
+from shapedoc.infer.granted import asks_sizes
 from shapedoc.infer.machine import Machine
 from shapedoc.ops.context import seen_twice
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Product, Rest, StatedShape
+from shapedoc.source.walk import blocks
 
 __all__ = [
     "READ_BY_PROGRAMS",
@@ -24,6 +26,7 @@ __all__ = [
     "leaves_ones_out",
     "names_a_one",
     "returned_as",
+    "sizes_named",
     "stands_alone",
 ]
 
@@ -175,3 +178,23 @@ def returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:
         if isinstance(item, ir.Name) and item.id == name:
             return place
     return index
+
+
+def sizes_named(node: ir.FunctionDef | ir.Lambda | None, name: str) -> bool:
+    """Whether a function takes sizes apart into names of its own, this one among them: ``B, T, F = x.shape``.
+
+    Then it is that size which its comments call so, and no attribute of this name.
+    """
+    return isinstance(node, ir.FunctionDef) and _sizes_named(node.body, name)
+
+
+def _sizes_named(body: Sequence[ir.Stmt], name: str) -> bool:
+    for statement in body:
+        if isinstance(statement, ir.Assign) and statement.value is not None and asks_sizes(statement.value):
+            for target in statement.targets:
+                parts = target.items if isinstance(target, ir.Sequence) else [target]
+                if any(isinstance(p, ir.Name) and p.id == name for p in parts):
+                    return True
+        if any(_sizes_named(block, name) for block in blocks(statement)):
+            return True
+    return False

@@ -30,6 +30,7 @@ from shapedoc.infer.manners import (
     leaves_ones_out,
     names_a_one,
     returned_as,
+    sizes_named,
     stands_alone,
 )
 from shapedoc.infer.shorthand import is_of_what_was_flattened, is_shorthand
@@ -309,7 +310,7 @@ class Statements:
             if _is_batch(key) and key not in m.frame.variables:
                 variable = None  # a driver's `batch_size` is not that of every tensor
             receiver = m.frame.receiver
-            if variable is None and isinstance(receiver, Instance):
+            if variable is None and isinstance(receiver, Instance) and not sizes_named(m.frame.node, key):
                 variable = receiver.attributes.get(key) or receiver.given.get(key)
             if isinstance(variable, Symbolic) and variable.size and not variable.used_as_tensor:
                 variable = variable.as_int()

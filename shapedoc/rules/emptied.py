@@ -17,6 +17,7 @@ __all__ = ["Emptied", "emptied"]
 
 _FILLS = names("masked_fill masked_fill_")
 _SUMS = names("sum")
+_MAKES = names("eq ne lt le gt ge zeros ones zeros_like ones_like triu tril")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def _of_padding(trace: Trace, g: Graph, event: Event, mask: Operand) -> Emptied 
         return None
     if any(e.short in ("sub", "ne", "eq") for e in g.users[event.index]):
         return None  # what is left is compared with what there was
+    if _fills_a_mask(trace, g, event):
+        return None  # -inf where it hides, 0 where it does not
     return Emptied(
         event,
         mask,
@@ -61,6 +64,14 @@ def _of_padding(trace: Trace, g: Graph, event: Event, mask: Operand) -> Emptied 
         "what is to count is gone, and what stands at the padding goes on",
         "turn the mask round: `~`, or `== 0`",
     )
+
+
+def _fills_a_mask(trace: Trace, g: Graph, event: Event) -> bool:
+    """Whether it is a mask that is filled, such as one that is to be added to scores."""
+    filled = event.operand("input")
+    made = g.producer(filled.value) if filled is not None else None
+    behind = g.back(made, lambda e: e.short in SHAPING or e.short in _FILLS) if made is not None else ()
+    return any(e.short in _MAKES or masks(trace).made(e) is not None for e in behind)
 
 
 def _averaged(trace: Trace, g: Graph, event: Event, mask: Operand) -> Emptied | None:

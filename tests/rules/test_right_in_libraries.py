@@ -272,6 +272,49 @@ def rows(words):
 
 Model()(torch.FloatTensor(rows(["make", "need", "coal", "word", "love", "hate", "live", "home", "hash", "star"])))
 """,
+    "a mask of numbers that is filled on both sides": """
+class Decoder(nn.Module):
+    def __init__(self, pad):
+        super().__init__()
+        self.pad = pad
+
+    def forward(self, tokens):
+        padding = (tokens == self.pad).float().masked_fill(tokens == self.pad, float("-inf"))
+        return padding.masked_fill(tokens != self.pad, float(0.0))
+""",
+    "a size of the name of an attribute that is none": """
+class Augment(nn.Module):
+    def __init__(self, widest=27):
+        super().__init__()
+        self.F = widest
+
+    def forward(self, x):
+        \"\"\"x : (B, T, F)\"\"\"
+        if not self.training:
+            return x
+        B, T, F = x.shape
+        x = x.clone()
+        f = torch.randint(0, self.F, (1,)).item()
+        x[:, :, f : f + 2] = 0.0
+        return x
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.augment = Augment()
+        self.conv = nn.Sequential(nn.Conv2d(1, d_model, 3, 2), nn.ReLU(), nn.Conv2d(d_model, d_model, 3, 2))
+        self.project = nn.Linear(d_model * 19, d_model)
+
+    def forward(self, x):
+        \"\"\"x : (batch, time, 80)\"\"\"
+        x = self.conv(self.augment(x).unsqueeze(1))
+        B, C, T, F = x.shape
+        return self.project(x.permute(0, 2, 1, 3).contiguous().view(B, T, C * F))
+
+
+Encoder(144)(torch.randn(2, 40, 80))
+""",
     "a mask too many where nothing attends": """
 class Sampler(nn.Module):
     def __init__(self, model):
