@@ -17,7 +17,7 @@ __all__ = ["Emptied", "emptied"]
 
 _FILLS = names("masked_fill masked_fill_")
 _SUMS = names("sum")
-_MAKES = names("eq ne lt le gt ge zeros ones zeros_like ones_like triu tril")
+_MAKES = names("eq ne lt le gt ge triu tril")
 
 
 @dataclass(frozen=True, slots=True)
