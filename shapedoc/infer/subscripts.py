@@ -25,6 +25,7 @@ from shapedoc.core.value import (
 from shapedoc.infer.attributes import inherited, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.numbered import note_number
 from shapedoc.infer.values import Container, Setting, SizePart, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
@@ -136,6 +137,8 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
     if isinstance(index, Symbolic):
         index = index.as_int()
     if isinstance(index, Int):
+        if isinstance(node.value, ir.Subscript):
+            note_number(m, seq, node)
         number = index.dim.value
         if number is not None and seq.rest is None and -len(seq.items) <= number < len(seq.items):
             return seq.items[number]

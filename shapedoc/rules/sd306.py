@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.span import Span
-from shapedoc.core.trace import Trace
+from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Seq, Tensor
 from shapedoc.rules.attention import LINEAR
-from shapedoc.rules.cells import Cell, Source, cells
+from shapedoc.rules.cells import Cell, Source, cells, states_of
 from shapedoc.rules.contractions import tensor_operands
-from shapedoc.rules.flow import SHAPING, graph
+from shapedoc.rules.flow import SHAPING, events_of, graph
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.shownmemory import Shown, shown_memories
 from shapedoc.rules.timing import Attention, attentions, place_of, query_text
@@ -33,6 +33,11 @@ def check(trace: Trace) -> Iterator[Finding]:
         if twice is not None:
             told.add(twice.event.span)
             yield _repeated(trace, cell, twice)
+    for event in events_of(trace, ("numbered",)):
+        source = _numbered(trace, event, calls)
+        if source is not None and event.span not in told:
+            told.add(event.span)
+            yield _by_layer(trace, event, source)
     for attention in attentions(trace):
         made = {s.key for s in attention.query if s.kind == "cell" and s.part == "c"}
         if len(attention.query) != 1 or len(made) != 1:
@@ -97,6 +102,36 @@ def _twice(trace: Trace, cell: Cell, calls: dict[int, Cell]) -> Cell | None:
     users = graph(trace).users[source.event.index]
     read = any(o.value is memory for e in users for o in tensor_operands(e))
     return source if isinstance(memory, Tensor) and not read else None
+
+
+def _numbered(trace: Trace, event: Event, calls: dict[int, Cell]) -> Cell | None:
+    """The LSTM whose two states are asked for by the number of a layer: it counts layers, and the pair has none."""
+    hidden, memory = (states_of(graph(trace), o.value) for o in event.operands)
+    if _parts(hidden) != {"h"} or _parts(memory) != {"c"} or {s.key for s in hidden} != {s.key for s in memory}:
+        return None
+    source = calls.get(int(next(iter(hidden)).key))
+    return source if source is not None and source.is_lstm else None
+
+
+def _by_layer(trace: Trace, event: Event, source: Cell) -> Finding:
+    """A layer's number as the index of its pair of states."""
+    text = trace.source(event.span)
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="error",
+        message=f"`{text}` takes a state of the LSTM by the number of the layer: (h, c) for the first, then others",
+        tensor=text,
+        actual="h_t, then c_t",
+        expected="h_t",
+        labels=label(source.event.span, "an LSTM returns (h, c), the hidden state first") + call_labels(event),
+        why="the second index counts the states of one layer: 0 is the hidden state, 1 the cell state, and there is "
+        "no other",
+        help="take the hidden state of that layer: the second index is 0",
+    )
 
 
 def _repeated(trace: Trace, cell: Cell, source: Cell) -> Finding:
@@ -213,7 +248,7 @@ RULE = Rule(
     summary="Hidden and cell state of an LSTM are swapped, or the cell state is used as the query.",
     what="Follows both states of an LSTM from the call that returns them to the call that takes them, to the query of "
     "an attention, and to the output of a step: a cell state that is mapped or joined, where nothing but the next step "
-    "reads the hidden state, is reported.",
+    "reads the hidden state, is reported; so is a pair of states that is indexed with the number of its layer.",
     why="Both have the same shape. Swapped, the gates see the unbounded memory and the memory is overwritten by a "
     "bounded output; training goes on, worse.",
     instead="`h, c = cell(x, (h, c))`, and `h` as the query.",

@@ -14,6 +14,25 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the number of the layer for the number of the state": """
+class Stack(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.depth = depth
+        self.cells = nn.ModuleList([nn.LSTMCell(width, width) for _ in range(depth)])
+
+    def forward(self, inputs):
+        states, shown = [None] * self.depth, []
+        for t in range(inputs.size(1)):
+            states[0] = self.cells[0](inputs[:, t], states[0])
+            for layer in range(1, self.depth):
+                below = states[layer - 1][layer - 1]  # <- SD306
+                states[layer] = self.cells[layer](below, states[layer])
+            shown.append(states[-1][0])
+        return torch.stack(shown, dim=1)
+
+Stack(8, 3)(torch.randn(2, 5, 8))
+""",
     "the cell state is shown, and the hidden state only fed back": """
 class Decoder(nn.Module):
     def __init__(self, width, vocabulary):
@@ -98,6 +117,46 @@ class Model(nn.Module):
 }
 
 RIGHT = {
+    "the hidden state of the layer below": """
+class Stack(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.depth = depth
+        self.cells = nn.ModuleList([nn.LSTMCell(width, width) for _ in range(depth)])
+
+    def forward(self, inputs):
+        states, shown = [None] * self.depth, []
+        for t in range(inputs.size(1)):
+            states[0] = self.cells[0](inputs[:, t], states[0])
+            for layer in range(1, self.depth):
+                below = states[layer - 1][0]
+                states[layer] = self.cells[layer](below, states[layer])
+            shown.append(states[-1][0])
+        return torch.stack(shown, dim=1)
+
+Stack(8, 3)(torch.randn(2, 5, 8))
+""",
+    "the diagonal of a table of tensors": """
+class Table(nn.Module):
+    def __init__(self, width, n):
+        super().__init__()
+        self.n = n
+        self.maps = nn.ModuleList([nn.Linear(width, width) for _ in range(n)])
+
+    def forward(self, x):
+        table = [(self.maps[0](x), self.maps[1](x)), (self.maps[1](x), self.maps[0](x))]
+        return sum(table[i][i] for i in range(2))
+""",
+    "a state for each of two layers that are tables": """
+class Both(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.lower, self.upper = nn.LSTMCell(width, width), nn.LSTMCell(width, width)
+
+    def forward(self, x, which, part):
+        states = [self.lower(x), self.upper(x)]
+        return states[which][part]
+""",
     "each state in its place": """
 def copies(state, n):
     return state.repeat(1, n, 1)
