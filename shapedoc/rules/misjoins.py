@@ -8,6 +8,7 @@ along that one and not along the batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Axis
@@ -23,6 +24,7 @@ from shapedoc.rules.joins import join_of
 from shapedoc.rules.misjoin import Misjoin, axis_span
 from shapedoc.rules.oddjoins import odd_join
 from shapedoc.rules.rows import step_as_rows
+from shapedoc.rules.saidjoins import said_otherwise
 from shapedoc.rules.twinjoins import picked_alike, unlike_twins
 from shapedoc.rules.wording import label, severity_of, text_of
 
@@ -51,7 +53,8 @@ def misjoins(trace: Trace) -> Iterator[Misjoin]:
         if found is not None:
             seen.add(event.span)
             yield found
-    for found in (*unlike_in_a_cache(trace, g), *_collected(trace), *unlike_twins(trace, g), *bare_steps(trace)):
+    others = (unlike_in_a_cache(trace, g), _collected(trace), unlike_twins(trace, g), said_otherwise(trace))
+    for found in (*chain(*others), *bare_steps(trace)):
         if found.event.span not in seen:
             seen.add(found.event.span)
             yield found

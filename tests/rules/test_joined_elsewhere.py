@@ -14,6 +14,30 @@ from elsewhere import Attention, decode
 """
 
 WRONG = {
+    "what the comment beside it says": """
+def mixed(context, asked):
+    B, T, d = context.shape
+    other = asked.softmax(-1)
+    return torch.cat([context, other, context * other], dim=1)  # (B, T, 3*d) <- SD104
+""",
+    "a token behind the others, as the comment says": """
+def longer(model, written, n):
+    B, T = written.shape
+    _, best = decode(model, written).topk(1)
+    written = torch.cat([written, best], dim=0)  # (B, T + 1) <- SD104
+    return written
+""",
+    "the first token and the rest": """
+class First(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.map = nn.Linear(width, width)
+
+    def forward(self, x):
+        first = x[:, :1]
+        first = first + self.map(first)
+        return torch.cat([first, x[:, 1:]], dim=0)  # <- SD104
+""",
     "keys and values that two maps of a kind have made": """
 class Cached(nn.Module):
     def __init__(self, width):
@@ -110,6 +134,16 @@ class Loop(nn.Module):
 }
 
 RIGHT = {
+    "what the comment beside it says": """
+def mixed(context, asked):
+    B, T, d = context.shape
+    other = asked.softmax(-1)
+    return torch.cat([context, other, context * other], dim=1)  # (B, 3*T, d)
+""",
+    "the first token and the rest": """
+def same(x):
+    return torch.cat([torch.relu(x[:, :1]), x[:, 1:]], dim=1)
+""",
     "keys that are kept transposed": """
 class Cached(nn.Module):
     def __init__(self, width):
