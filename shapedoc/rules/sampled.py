@@ -1,6 +1,7 @@
 """Probabilities of which some are picked: along the axis that they sum to one over.
 
-``multinomial`` takes them along the last axis; ``argmax`` and ``topk`` say along which.
+``multinomial`` takes them along the last axis; ``argmax`` and ``topk`` say along which. So does the ``cumsum`` of
+sorted probabilities, as where only those are kept that make up a share of all.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SOFTMAXES = frozenset(("softmax", "Softmax.forward"))
 _PICKS = frozenset(("argmax", "topk"))
 # What leaves the axes of probabilities where they are.
 _PLAIN = frozenset(
-    ("clone", "detach", "float", "double", "to", "cpu", "cuda", "clamp", "masked_fill", "phi", "contiguous")
+    ("clone", "detach", "float", "double", "to", "cpu", "cuda", "clamp", "masked_fill", "phi", "contiguous", "sort")
 )
 
 
@@ -58,7 +59,7 @@ def _of(g: Graph, event: Event) -> Misdrawn | None:
     shape, scores = result_shape(event), event.operand("input")
     if number is None or shape is None or scores is None or (shape.suffix and shape.suffix[-1].dim == ONE):
         return None
-    picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(e)) is not None]
+    picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(g, e)) is not None]
     if not picks or not all(_is_before(shape, number, along) for _, along in picks):
         return None
     picked, along = picks[0]
@@ -70,10 +71,19 @@ def _keeps_axes(event: Event) -> bool:
     return event.short in _PLAIN
 
 
-def _picks_along(event: Event) -> int | None:
+def _is_sorted(g: Graph, event: Event) -> bool:
+    """Whether the elements that an event takes were put in order before, or are probabilities of such."""
+    return any(
+        e.short == "sort" for e in g.back(event, lambda e: e is event or _keeps_axes(e) or e.short in _SOFTMAXES)
+    )
+
+
+def _picks_along(g: Graph, event: Event) -> int | None:
     """The axis that an operation picks along, as it is written."""
     if event.short == "multinomial":
         return -1
+    if event.short == "cumsum":
+        return literal(event.value("dim")) if _is_sorted(g, event) else None
     if event.short not in _PICKS or event.op.startswith("numpy"):
         return None
     dim = event.value("dim")
