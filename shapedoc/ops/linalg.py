@@ -10,6 +10,7 @@ from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
 from shapedoc.ops.meeting import contract, product, same_batch, turned
 from shapedoc.ops.needs import NONE, Tensors
+from shapedoc.ops.opposed import heads_apart
 from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
@@ -40,6 +41,12 @@ def matmul(at: OpContext, input: Tensor, other: Tensor) -> Value:
     m2, p = at.suffix(other, 2)
     if m is None:
         return product(at, (*rows, p) if right.rank == 2 else (Run(), p), input, other)
+    left = at.shape(input)
+    if _apart(at, input, other):
+        return product(at, (*left.items[:-1], p), input, other)
+    if len(left.suffix) > 2 and len(right.suffix) > 2 and turned(at, (left.suffix[-3], m), (right.suffix[-3], m2)):
+        _turned(at, input, other, (len(left.items) - 3, len(right.items) - 3))
+        return product(at, (*left.items[:-1], p), input, other)
     contract(at, input, other, (last, len(right.items) - 2), (m, m2))
     left = at.shape(input)
     right = at.shape(other)
@@ -72,14 +79,38 @@ def bmm(at: OpContext, input: Tensor, mat2: Tensor) -> Value:
     b, n, m = at.need_rank(input, 3)
     b2, m2, p = at.need_rank(mat2, 3)
     if turned(at, (b, m), (b2, m2)):
-        sameness = Sameness(Kind.ONLY_IF, Strength.STRONG)
-        dims = (b.dim, b2.dim)
-        at.conflict("mismatched-batch", [input, mat2], axes=(0, 0), dims=dims, sameness=sameness, turned="1")
+        _turned(at, input, mat2, (0, 0))
         return product(at, (b, n, p), input, mat2)
     batch = same_batch(at, input, mat2, 0, (b, b2))
     at.sizes.mark(batch, "batched", at.line)
     contract(at, input, mat2, (2, 1), (m, m2))
     return product(at, (batch, n, p), input, mat2)
+
+
+def _apart(at: OpContext, input: Tensor, other: Tensor) -> bool:
+    """Report heads that one side has in front, and the other does not."""
+    left, right = at.shape(input), at.shape(other)
+    if input.learned or other.learned or not heads_apart(at, left.suffix, right.suffix):
+        return False
+    at.conflict(
+        "mismatched-batch",
+        [input, other],
+        axes=(len(left.items) - 3, len(right.items) - 3),
+        dims=(left.suffix[-3].dim, right.suffix[-3].dim),
+        sameness=Sameness(Kind.ONLY_IF, Strength.STRONG),
+    )
+    return True
+
+
+def _turned(at: OpContext, input: Tensor, other: Tensor, axes: tuple[int, int]) -> None:
+    """Report that the batch of either side is what the other one sums."""
+    first, second = (at.shape(t).items[place] for t, place in zip((input, other), axes, strict=True))
+    assert isinstance(first, Axis)
+    assert isinstance(second, Axis)
+    sameness = Sameness(Kind.ONLY_IF, Strength.STRONG)
+    at.conflict(
+        "mismatched-batch", [input, other], axes=axes, dims=(first.dim, second.dim), sameness=sameness, turned="1"
+    )
 
 
 @op("torch.mm", "torch.Tensor.mm")

@@ -70,4 +70,4 @@ def turned(at: OpContext, ours: tuple[Axis, Axis], theirs: tuple[Axis, Axis]) ->
         return False
     if first.same(batch) or second.same(summed):
         return False
-    return first.ids <= summed.ids and second.ids <= batch.ids
+    return all(a.ids <= b.ids or b.ids <= a.ids for a, b in ((first, summed), (second, batch)))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.dim import ONE
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
 
-__all__ = ["keep_feature", "lone", "opposed", "score", "set_apart"]
+__all__ = ["heads_apart", "keep_feature", "lone", "opposed", "score", "set_apart"]
 
 _ROWS = ("row", "time", "batch")
 
@@ -68,6 +68,30 @@ def lone(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis]) ->
         if (mine.visible and _weighs(at, tensor, mine)) or (tensor.learned and size.named):
             return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{at.sizes.show(size)} == 1" if size.named else "")
     return None
+
+
+def heads_apart(at: OpContext, left: Sequence[Axis], right: Sequence[Axis]) -> bool:
+    """Whether one side has its heads in front of its matrices, and the other among its rows or columns.
+
+    (B, ?, h, d) with (B, h, d, ?), (B, h, ?, d) with (B, ?, d, h), and (B, h, ?, ?) with (B, ?, h, d): of the axis that
+    stands where the heads should, nobody gives the size.
+    """
+    if len(left) < 4 or len(right) < 4:
+        return False
+    (first, rows, summed), (second, other, columns) = (
+        [at.sizes.resolve(axis.dim) for axis in side[-3:]] for side in (left, right)
+    )
+    if summed == other and summed.named:
+        return _stands_in(first, rows, second) or _stands_in(second, columns, first)
+    return columns.named and other != columns and summed != other and _stands_in(second, other, first)
+
+
+def _stands_in(nameless: Dim, heads: Dim, where: Dim) -> bool:
+    """Whether the size of heads that one side has in front is another axis of the other, which has a size without a
+    name there.
+    """
+    sym = nameless.sym
+    return sym is not None and not sym.name and sym.flexible and heads == where and heads.named
 
 
 def _weighs(at: OpContext, tensor: Tensor, axis: Axis) -> bool:

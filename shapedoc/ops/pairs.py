@@ -178,7 +178,22 @@ def classified(at: OpContext, input: Tensor, target: Tensor, *, probabilities: b
     wanted = at.sizes.show_shape(result)
     if theirs.rank is None:
         return result
-    if theirs.rank == ours.rank - 1:
+    if theirs.rank == ours.rank - 1 and _are_classes_last(at, ours, theirs):
+        last = ours.rank - 1
+        at.conflict(
+            "mismatched-loss",
+            [input, target],
+            axes=(last, last - 1),
+            dims=(ours.axes[-1].dim, theirs.axes[-1].dim),
+            sameness=Sameness(Kind.ONLY_IF, Strength.STRONG),
+            loud=False,
+            why="size",
+            wanted=wanted,
+            class_axis=str(classes),
+            given=at.sizes.show_shape(ours),
+            got=at.sizes.show_shape(theirs),
+        )
+    elif theirs.rank == ours.rank - 1:
         pairs = [(i, j) for j, i in enumerate(rest)]
         compare_axes(at, input, target, pairs, wanted, str(classes), indices=True)
     elif theirs.rank == ours.rank and probabilities and target.kind != "int":
@@ -187,6 +202,17 @@ def classified(at: OpContext, input: Tensor, target: Tensor, *, probabilities: b
     elif not (ours.rank == theirs.rank == 1 and theirs.axes[0].dim.value in (None, 1)):
         _of_rank(at, input, target, wanted, str(classes))
     return result
+
+
+def _are_classes_last(at: OpContext, ours: Shape, theirs: Shape) -> bool:
+    """Whether all axes but the last are the target's, and nobody gives the last its size: (B, T, ?) and (B, T)."""
+    if ours.rank is None or ours.rank < 3 or ours.rank != len(theirs.axes) + 1:
+        return False
+    last = at.sizes.resolve(ours.axes[-1].dim).sym
+    if last is None or last.name or not last.flexible:
+        return False
+    pairs = [(at.sizes.resolve(a.dim), at.sizes.resolve(b.dim)) for a, b in zip(ours.axes, theirs.axes, strict=False)]
+    return all(a == b and a.named for a, b in pairs) and len({a for a, _ in pairs}) == len(pairs)
 
 
 def _learn_classes(at: OpContext, input: Tensor, target: Tensor) -> None:
