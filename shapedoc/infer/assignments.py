@@ -210,6 +210,8 @@ def _with_rest(m: Machine, tensor: Tensor, before: int, after: int, line: int) -
     run = shape.items[shape.run]
     assert isinstance(run, Run)
     first, last = max(0, before - len(shape.prefix)), max(0, after - len(shape.suffix))
+    if (first and len(shape.suffix) > after) or (last and len(shape.prefix) > before):
+        return Unknown("rank unknown")  # they may be axes that are known from the other end
     if first or last:
         new = [Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(first + last)]
         m.sizes.bind_run(run, (*new[:first], *run.without(first + last), *new[first:]))

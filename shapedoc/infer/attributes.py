@@ -95,7 +95,6 @@ TENSOR_ONLY = frozenset(
         "new_tensor",
         "topk",
         "multinomial",
-        "scatter",
         "scatter_",
         "scatter_add",
         "scatter_add_",

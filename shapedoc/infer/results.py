@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.core.trace import Operand, Problem
-from shapedoc.core.value import Seq, Tensor, Unknown, Value
+from shapedoc.core.value import Bound, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine, span_of
 from shapedoc.infer.values import BoundMethod, Instance
 from shapedoc.source import ir
@@ -49,6 +49,9 @@ def _first_is_open(m: Machine, tensor: Tensor) -> bool:
 def _is_known(m: Machine, func: ir.Expr) -> bool:
     """Whether what is called is what runs: no module that a parameter is taken for because of its name."""
     value = m.eval(func) if isinstance(func, ir.Name | ir.Attribute) else None
+    if isinstance(value, Bound) and not isinstance(value.owner, Layer):
+        # Of a value that nobody describes, a method of this name may be anything.
+        return isinstance(value.owner, Tensor) and m.sizes.shape(value.owner.shape).rank is not None
     receiver = value.receiver if isinstance(value, BoundMethod) else value
     return not (isinstance(receiver, Instance) and receiver.open and receiver.name != "")
 

@@ -59,3 +59,15 @@ def test_one_of_them_is_known_from_the_end_that_is() -> None:
         """,
         "first",
     )
+
+
+def test_the_first_may_be_among_those_that_are_known_from_the_end() -> None:
+    check(
+        """
+        def scaled(x, scale):
+            y = x[None, :, :, :, :] * scale[:, None, :, None, None]
+            _, _, *rest = y.shape
+            return y.reshape(6, *rest)  #: ?
+        """,
+        "scaled",
+    )

@@ -315,6 +315,30 @@ class Encoder(nn.Module):
 
 Encoder(144)(torch.randn(2, 40, 80))
 """,
+    "a method of the name of a tensor's": """
+def best(params, lengths):
+    trees = constants.Trees(params, lengths)
+    _, _, _, spans = trees.topk(4)
+    return spans
+""",
+    "points of a plot": """
+def show(figure, truth, found):
+    axes = figure.subplots(2)
+    ratio = truth // 2 / found
+    axes[1].scatter(range(len(ratio)), ratio)
+""",
+    "what a reshape makes, said above the line that takes the state apart": """
+def decode(memory, state):
+    # Bring hidden and cell into the right shape
+    # hidden has size (batch_size, d_h) to (1, batch_size, d_h)
+    hidden, cell = state
+    hidden = hidden.unsqueeze(0)
+    cell = cell.unsqueeze(0)
+    return hidden, cell
+
+
+decode(torch.randn(2, 5, 8), (torch.randn(2, 8), torch.randn(2, 8)))
+""",
     "a mask too many where nothing attends": """
 class Sampler(nn.Module):
     def __init__(self, model):

@@ -50,6 +50,12 @@ def _opens(anchor: Slot, shapes: list[StatedShape]) -> bool:
     return len({s.name for s in shapes}) > 1 and all(s.name in params for s in shapes)
 
 
+def _made_anew(slot: Slot, name: str) -> bool:
+    """Whether one of the next two statements makes something else of what a statement calls so."""
+    later = slot.block[slot.index + 1 : slot.index + 3]
+    return any(isinstance(s, Assign) and name in target_names(s) and reads(s, name) for s in later)
+
+
 def _returns_a_name(stmt: Stmt) -> bool:
     """Whether a statement only returns a variable, so that nothing is made in it."""
     return isinstance(stmt, Return) and isinstance(stmt.value, Name)
@@ -131,6 +137,8 @@ class OwnLines:
         elif not isinstance(earlier, str):  # what is said of a parameter stands where it can
             self._count(anchor, 1 if earlier is not None else -1)
         if earlier is None and following is not None:
+            if _made_anew(following, name):
+                shape = replace(shape, sure=False)  # it may be said of what is made of it next
             self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
             return True
         if below is not None and below.compound and _sets(below.stmt, name):
