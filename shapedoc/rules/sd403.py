@@ -10,7 +10,6 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Trace
 from shapedoc.core.value import NoneValue
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
-from shapedoc.rules.outer import outers
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.softmaxes import Softmax, softmaxes
@@ -100,7 +99,6 @@ def _either(trace: Trace, g: Graph, softmax: Softmax, two: Operand, three: Opera
         why="without `dim`, torch takes axis 0 of a tensor with three axes, and axis 1 of a matrix: what is normalised "
         "depends on the branch",
         help="say which axis: `dim=-1` if the keys come last",
-        follows=made is not None and any(outers(made)),  # a batch that meets itself there is the fault
     )
 
 

@@ -67,7 +67,7 @@ def test_the_first_may_be_among_those_that_are_known_from_the_end() -> None:
         def scaled(x, scale):
             y = x[None, :, :, :, :] * scale[:, None, :, None, None]
             _, _, *rest = y.shape
-            return y.reshape(6, *rest)  #: ?
+            return y.reshape(6, *rest)  #: (6, ...)
         """,
         "scaled",
     )

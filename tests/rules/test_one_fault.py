@@ -29,7 +29,7 @@ class Coder(nn.Module):
         h = h.mean(dim=1)
         return self.mean(h), self.spread(h)
 """,
-    "a mask that meets the batch twice, and a softmax that takes what comes of it": """\
+    "a mask that meets the batch twice, and a softmax that names no axis": """\
 from settings import placed
 
 class Attention(nn.Module):
@@ -48,7 +48,7 @@ class Attention(nn.Module):
                 rows.append([0] * lengths[i].item() + [1] * (memory.size(1) - lengths[i].item()))
             padding = placed(torch.ByteTensor(rows).unsqueeze(1))  # [B,1,T]
             scores = scores.masked_fill(padding, -1e18)  # <- SD205
-        return F.softmax(scores).unsqueeze(1)
+        return F.softmax(scores).unsqueeze(1)  # <- SD403
 
     def score(self, states, memory):
         energy = torch.tanh(self.ask(torch.cat([states, memory], 2)))  # [B*T*2H]->[B*T*H]

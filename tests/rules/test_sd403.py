@@ -18,7 +18,7 @@ WRONG = {
 def attend(scores, batch, length, hidden=None):
     scores = scores.view(batch, length)
     if hidden is not None:
-        scores = scores.unsqueeze(1) + torch.zeros(batch, 3, length)
+        scores = scores + torch.zeros(batch, 1, length)
     return F.softmax(scores)  # <- SD403
 """,
     "three axes": """
