@@ -15,6 +15,7 @@ from shapedoc.source.contracts.places import is_no_tensor, is_reshaped, reads
 from shapedoc.source.contracts.stated import Bound, StatedShape
 from shapedoc.source.ir import (
     Assign,
+    Attribute,
     ClassDef,
     Comment,
     Const,
@@ -51,7 +52,9 @@ def _opens(anchor: Slot, shapes: list[StatedShape]) -> bool:
 
 
 def _made_anew(slot: Slot, name: str) -> bool:
-    """Whether one of the next two statements makes something else of what a statement calls so."""
+    """Whether a statement only takes something apart, and one of the next two makes something of what it calls so."""
+    if not isinstance(slot.stmt, Assign) or not isinstance(slot.stmt.value, Attribute | Name):
+        return False
     later = slot.block[slot.index + 1 : slot.index + 3]
     return any(isinstance(s, Assign) and name in target_names(s) and reads(s, name) for s in later)
 
