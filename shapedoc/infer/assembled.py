@@ -19,13 +19,18 @@ _MARK = "()."
 
 def walk_assembled(m: Machine, model: Value, symbols: dict[str, Symbolic]) -> None:
     """Walk ``forward`` of a model that was given modules, or all that its class defines where it has none."""
-    if not isinstance(model, Instance) or not any(isinstance(v, Instance | Container) for v in model.given.values()):
+    if not isinstance(model, Instance) or not any(_is_part(v, model) for v in model.given.values()):
         return
     own = {name.removeprefix(_MARK): s for name, s in symbols.items() if name.startswith(_MARK)}
     for function in _called(m, model):
         args = parameters(m, function, own, size=False, skip=1)
         calls.invoke(m, function, [Arg(model)], args, function.node_expression)
     symbols.update({_MARK + name: s for name, s in own.items()})
+
+
+def _is_part(value: Value, model: Instance) -> bool:
+    """Whether a constructor was given a module; itself is none."""
+    return isinstance(value, Instance | Container) and value is not model
 
 
 def _called(m: Machine, model: Instance) -> list[Function]:
