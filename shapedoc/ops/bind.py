@@ -28,7 +28,7 @@ from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.ops.context import Broken, OpContext
 from shapedoc.ops.registry import LayerOp, Op, OpParam, Signature
 
-__all__ = ["Arguments", "Outcome", "as_operand", "as_tensor", "bind", "build_layer", "evaluate"]
+__all__ = ["Arguments", "Outcome", "as_compared", "as_tensor", "bind", "build_layer", "evaluate"]
 
 
 @dataclass(slots=True, eq=False)
@@ -290,7 +290,7 @@ def as_tensor(value: Value) -> Tensor:
     raise Lost("not a tensor")
 
 
-def as_operand(value: Value) -> Tensor:
+def as_compared(value: Value) -> Tensor:
     """What a tensor is compared with: a setting that nobody describes is a number there."""
     return Tensor(Shape(())) if isinstance(value, Opaque) and value.is_number else as_tensor(value)
 

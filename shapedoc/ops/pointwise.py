@@ -20,7 +20,7 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.ops.axes import positions
-from shapedoc.ops.bind import as_operand, as_tensor
+from shapedoc.ops.bind import as_compared, as_tensor
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.needs import NONE
@@ -201,7 +201,7 @@ def compare(at: OpContext, input: Value, other: Value, **settings: Value) -> Val
     for one, against in ((input, other), (other, input)):
         if isinstance(one, _NO_TENSORS) and not (isinstance(one, Seq) and isinstance(against, Tensor)):
             return Bool()
-    left, right = as_tensor(input), as_operand(other)
+    left, right = as_tensor(input), as_compared(other)
     _, like = promote((left, right))
     return at.tensor(broadcast(at, left, right), like, kind="bool")
 

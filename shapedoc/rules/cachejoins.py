@@ -16,6 +16,7 @@ __all__ = ["unlike_in_a_cache"]
 
 
 def unlike_in_a_cache(trace: Trace, g: Graph) -> Iterator[Misjoin]:
+    """The joins of new keys and of new values behind those of one cache, where they run along different axes."""
     before: Event | None = None
     for event in trace.events:
         if event.short != "cat":

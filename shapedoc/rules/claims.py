@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from shapedoc.core.trace import Event, Trace
 
-__all__ = ["claims", "claims_of", "said_of", "scope_text"]
+__all__ = ["claims", "claims_of", "prose_of", "said_of", "scope_text"]
 
 _WORDS = {
     "bahdanau": re.compile(r"bahdanau|1409\.0473|jointly learning to align", re.IGNORECASE),
@@ -24,7 +24,13 @@ _WORDS = {
 _HEAD = re.compile(r"\s*(?:class|(?:async\s+)?def)\s")
 _NAMED = re.compile(r"\s*(?:class|(?:async\s+)?def)\s+(\w+)")
 _STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
-_COMMENTS = re.compile(r"#.*")
+# Comments on lines below each other are one text.
+_COMMENTS = re.compile(r"#[^\n]*(?:\n[ \t]*#[^\n]*)*")
+
+
+def prose_of(text: str) -> tuple[str, ...]:
+    """The docstrings and comments in a piece of code."""
+    return (*_STRINGS.findall(text), *_COMMENTS.findall(text))
 
 
 def claims(trace: Trace, event: Event) -> frozenset[str]:
@@ -45,7 +51,7 @@ def said_of(trace: Trace, function: str) -> frozenset[str]:
     """What the name, the docstrings and the comments of a class or function claim; names that it uses say less."""
     text = scope_text(trace, function)
     head = next((line for line in text.splitlines() if _HEAD.match(line)), "")
-    words = [head.split(":")[0], *_STRINGS.findall(text), *_COMMENTS.findall(text)]
+    words = [head.split(":")[0], *prose_of(text)]
     return frozenset(claim for claim, pattern in _WORDS.items() if any(pattern.search(w) for w in words))
 
 

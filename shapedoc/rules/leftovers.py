@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shapedoc.core.trace import Event, Trace
-from shapedoc.rules.claims import scope_text
+from shapedoc.rules.claims import prose_of, scope_text
 from shapedoc.rules.scales import Scaled
 from shapedoc.rules.written import place_of_scale
 
@@ -16,8 +16,6 @@ _ONE = re.compile(r"1(\.0*)?")
 # ``query.size(-1)``: the width of the features, by itself.
 _WIDTH = re.compile(r"[\w.]+\.(?:size\(\s*-1\s*\)|shape\[\s*-1\s*\])")
 _SCALE = re.compile(r"self\.(?:\w*_)?(?:scal(?:e|ing)|norm_factor|sqrt)\w*|(?:\w*_)?scal(?:e|ing)\w*")
-_STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
-_COMMENTS = re.compile(r"#.*")
 # ``softmax(Q K^T / sqrt(d_k)) V`` in a comment or a docstring.
 _FORMULA = re.compile(r"softmax\s*[({\[][^\n]{1,40}(?:/|\*|frac)[^\n]{0,24}(?:sqrt|√)", re.IGNORECASE)
 
@@ -35,7 +33,7 @@ def scale_left_over(trace: Trace, event: Event, scaled: Scaled) -> bool:
 def says_how(trace: Trace, event: Event) -> bool:
     """Whether the comments or docstrings of the function or class write the formula with its root."""
     text = scope_text(trace, event.function)
-    return any(_FORMULA.search(said) for said in (*_STRINGS.findall(text), *_COMMENTS.findall(text)))
+    return any(_FORMULA.search(said) for said in prose_of(text))
 
 
 def _is_one(trace: Trace, scaled: Scaled, index: int) -> bool:

@@ -6,13 +6,11 @@ import re
 from functools import lru_cache
 
 from shapedoc.core.trace import Trace
-from shapedoc.rules.claims import scope_text
+from shapedoc.rules.claims import prose_of, scope_text
 from shapedoc.rules.masks import Sign
 
 __all__ = ["stated_sign"]
 
-_STRINGS = re.compile(r"\"\"\".*?\"\"\"|\'\'\'.*?\'\'\'", re.DOTALL)
-_COMMENTS = re.compile(r"#[^\n]*(?:\n[ \t]*#[^\n]*)*")
 # Shapes and the like, whose numbers stand for nothing.
 _BRACKETS = re.compile(r"\((?![^()]*\b(?:if|for|is|means|where)\b)[^()]*\)|\[[^\[\]]*\]|[`*]")
 # Where what is said of another parameter begins.
@@ -56,7 +54,7 @@ def stated_sign(trace: Trace, function: str, name: str) -> Sign | None:
     """What is said of the true elements of a parameter of a function; None where nothing is, or both."""
     found: set[Sign] = set()
     text = scope_text(trace, function)
-    for said in (*_STRINGS.findall(text), *_COMMENTS.findall(text)):
+    for said in prose_of(text):
         for match in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", said):
             rest = said[match.end() :]
             end = _NEXT.search(rest)

@@ -134,10 +134,15 @@ def _by_layer(trace: Trace, event: Event, source: Cell) -> Finding:
     )
 
 
+def _state_text(trace: Trace, cell: Cell) -> str:
+    """The states that a cell is given, as they are written."""
+    state = cell.event.operand("hx")
+    return trace.source(state.span) if state is not None and state.span is not None and not state.span.path else "hx"
+
+
 def _repeated(trace: Trace, cell: Cell, source: Cell) -> Finding:
     """The hidden state for both states."""
-    state = cell.event.operand("hx")
-    text = trace.source(state.span) if state is not None and state.span is not None and not state.span.path else "hx"
+    text = _state_text(trace, cell)
     return finding(
         trace,
         cell.event,
@@ -158,8 +163,7 @@ def _repeated(trace: Trace, cell: Cell, source: Cell) -> Finding:
 
 
 def _exchanged(trace: Trace, cell: Cell, source: Cell) -> Finding:
-    state = cell.event.operand("hx")
-    text = trace.source(state.span) if state is not None and state.span is not None and not state.span.path else "hx"
+    text = _state_text(trace, cell)
     return finding(
         trace,
         source.event,
