@@ -28,6 +28,7 @@ from shapedoc.infer.join import join
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, of_this_kind, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
+from shapedoc.infer.module_methods import SELF_METHODS, module_method
 from shapedoc.infer.operands import operand_of
 from shapedoc.infer.values import (
     BoundMethod,
@@ -51,23 +52,6 @@ from shapedoc.source import ir
 __all__ = ["call_expression", "call_value", "instantiate", "invoke"]
 
 Keywords = Mapping[str, Arg]
-_SELF_METHODS = frozenset(
-    [
-        "to",
-        "cuda",
-        "cpu",
-        "eval",
-        "train",
-        "half",
-        "float",
-        "double",
-        "bfloat16",
-        "requires_grad_",
-        "apply",
-        "type",
-        "share_memory",
-    ]
-)
 
 
 def call_expression(m: Machine, node: ir.Call) -> Value:
@@ -247,31 +231,10 @@ def _call_bound(
                 return _call_layer(m, owner, args, keywords, node, rest)
             if find(f"{owner.kind}.{method}") is not None:
                 return m.operate(f"{owner.kind}.{method}", node, args, keywords, rest=rest)
-            return owner if method in _SELF_METHODS else Unknown(f"`{method}` of a layer")
+            return owner if method in SELF_METHODS else Unknown(f"`{method}` of a layer")
         case Instance():
-            return _module_method(m, owner, method, args, keywords, node)
+            return module_method(m, owner, method, args, keywords)
     return container_method(m, owner, method, args, keywords, node)
-
-
-def _module_method(
-    m: Machine, owner: Instance, method: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt
-) -> Value:
-    """What ``nn.Module`` gives every model."""
-    if method in _SELF_METHODS:
-        return owner
-    values = [a.value for a in args] + [keywords[k].value for k in ("tensor", "param", "module") if k in keywords]
-    if method in ("register_buffer", "register_parameter", "add_module", "register_module") and len(values) >= 2:
-        if isinstance(values[0], Str) and values[0].value:
-            value = values[1]
-            if method == "register_parameter" and isinstance(value, Tensor):
-                value.learned = True
-            m.set_attribute(owner, values[0].value, value)
-        else:
-            owner.open = True
-        return NoneValue()
-    if method == "__init__":
-        return NoneValue()
-    return Unknown(f"`{method}` of a module")
 
 
 def instantiate(

@@ -9,8 +9,9 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.fills import truth_number
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
-from shapedoc.rules.masks import masks, truth_number
+from shapedoc.rules.masks import masks
 from shapedoc.rules.wording import label, text_of
 
 __all__ = ["Emptied", "emptied"]

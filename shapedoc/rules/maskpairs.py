@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Float, Int, NoneValue, Seq, Tensor, Value
 from shapedoc.rules.contractions import names
+from shapedoc.rules.fills import truth_number
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, tensors_in
-from shapedoc.rules.masks import Sign, truth_number
+from shapedoc.rules.masks import Sign
 from shapedoc.rules.sinks import Sink, is_lowest, mask_sinks
 
 __all__ = ["Both", "Opposed", "Refilled", "both_ways", "full", "inverted_numbers", "opposed", "refilled", "roots"]

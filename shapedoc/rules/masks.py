@@ -13,12 +13,13 @@ from typing import Literal
 from shapedoc.core.dim import ONE
 from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Bool, Float, Int, NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Bool, NoneValue, Seq, Tensor, Value
 from shapedoc.rules.contractions import literal, names
+from shapedoc.rules.fills import is_huge, number_of, truth_number
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.tokens import is_padding, is_tokens
 
-__all__ = ["Masks", "Meaning", "Sign", "Triangle", "is_huge", "masks", "number_of", "truth_number"]
+__all__ = ["Masks", "Meaning", "Sign", "Triangle", "masks"]
 
 Sign = Literal["keep", "drop"]
 _Kind = Literal["padding", "causal", "both"]
@@ -350,30 +351,6 @@ def _both(one: Meaning, two: Meaning) -> _Kind:
 def masks(trace: Trace) -> Masks:
     """The masks of a trace."""
     return Masks(trace)
-
-
-def number_of(value: Value | None) -> float | None:
-    """A number that is known."""
-    match value:
-        case Float(powers=()):
-            return float(value.value) if value.value is not None else None
-        case Int(dim) if dim.value is not None:
-            return float(dim.value)
-        case Tensor(number=float(number)):
-            return number
-    return None
-
-
-def truth_number(value: Value | None) -> float | None:
-    """A number, or a truth value as one."""
-    if isinstance(value, Bool) and value.value is not None:
-        return float(value.value)
-    return number_of(value)
-
-
-def is_huge(value: float | None) -> bool:
-    """Whether a number is far outside of scores, as what masks them out is."""
-    return value is not None and abs(value) >= 1e3
 
 
 def _filling(event: Event) -> float | None:

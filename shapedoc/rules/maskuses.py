@@ -9,9 +9,10 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.fills import truth_number
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
 from shapedoc.rules.maskpairs import roots
-from shapedoc.rules.masks import Sign, masks, truth_number
+from shapedoc.rules.masks import Sign, masks
 from shapedoc.rules.maskwords import stated_sign
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.wording import label, text_of

@@ -11,8 +11,9 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.fills import number_of
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
-from shapedoc.rules.masks import masks, number_of
+from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks

@@ -9,8 +9,9 @@ from functools import lru_cache
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Seq, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.fills import is_huge, number_of
 from shapedoc.rules.flow import SHAPING, Graph, graph
-from shapedoc.rules.masks import Sign, is_huge, number_of
+from shapedoc.rules.masks import Sign
 from shapedoc.rules.scores import leads_to_softmax
 
 __all__ = ["Sink", "mask_sinks"]

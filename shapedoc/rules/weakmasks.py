@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.fills import number_of
 from shapedoc.rules.flow import KEEPS, Graph, graph
-from shapedoc.rules.masks import masks, number_of
+from shapedoc.rules.masks import masks
 from shapedoc.rules.sd404 import is_called_mask, runs_along_keys
 from shapedoc.rules.sinks import is_lowest, mask_sinks
 from shapedoc.rules.softmaxes import Softmax, denominator, softmaxes
