@@ -57,10 +57,14 @@ class FileError:
 
 @dataclass(slots=True)
 class Report:
-    """Everything that one run has to say; ``paths`` names the files that were read, ``files`` counts them."""
+    """Everything that one run has to say; ``paths`` names the files that were read, ``files`` counts them.
+
+    ``old`` counts those of them that only an older Python could read, and of which no finding says so.
+    """
 
     files: int = 0
     findings: list[Finding] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
     statistics: Statistics = field(default_factory=Statistics)
     paths: list[str] = field(default_factory=list)
+    old: int = 0

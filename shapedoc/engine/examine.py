@@ -13,7 +13,7 @@ from shapedoc.core.text import split_lines
 from shapedoc.engine.depth import room_to_nest
 from shapedoc.engine.elsewhere import Comment
 from shapedoc.engine.faults import internal_error
-from shapedoc.engine.own import reads_like_python_2, syntax_error
+from shapedoc.engine.own import syntax_error
 from shapedoc.engine.request import Settings
 from shapedoc.engine.stored import (
     NotStored,
@@ -23,6 +23,7 @@ from shapedoc.engine.stored import (
     understanding_to_plain,
 )
 from shapedoc.source.comments import find_comments
+from shapedoc.source.parse import OlderPython
 from shapedoc.source.read import Source, decode, names_tensor_library, read_bytes, read_source
 from shapedoc.source.suppress import skips_file
 
@@ -113,11 +114,11 @@ def examine(pending: Pending, settings: Settings, cache: Cache | None) -> Examin
 
 
 def _broken_cells(source: Source) -> tuple[Finding, ...]:
-    """SD901 for cells that do not parse; for a notebook in Python 2 once, as for any other file."""
+    """SD901 for cells that do not parse; for a notebook in an older Python once, as for any other file."""
     if source.notebook is None or not source.notebook.broken or skips_file(find_comments(source.text)):
         return ()
     broken = source.notebook.broken
-    old = [problem for problem in broken if reads_like_python_2(problem)]
+    old = [problem for problem in broken if isinstance(problem, OlderPython)]
     return tuple(syntax_error(source.path, problem, "cell") for problem in (old[:1] or broken))
 
 

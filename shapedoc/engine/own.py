@@ -5,37 +5,26 @@ from __future__ import annotations
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
 from shapedoc.rules import sd901, sd902
-from shapedoc.source.parse import SourceError
+from shapedoc.source.parse import OlderPython, SourceError
 from shapedoc.source.suppress import Suppression
 
-__all__ = ["reads_like_python_2", "syntax_error", "unused_suppression"]
-
-# How Python 3 words what only Python 2 reads.
-_PYTHON_2 = (
-    "Missing parentheses in call to",
-    "leading zeros in decimal integer literals",
-    "multiple exception types must be parenthesized",
-)
-
-
-def reads_like_python_2(problem: SourceError) -> bool:
-    """Whether a text does not parse because it is in Python 2."""
-    return problem.message.startswith(_PYTHON_2)
+__all__ = ["syntax_error", "unused_suppression"]
 
 
 def syntax_error(path: str, problem: SourceError, what: str = "file") -> Finding:
-    """Return SD901 for a file that does not parse, or for a cell of a notebook."""
+    """Return SD901 for a file that does not parse, or a cell of a notebook; a note where an older Python does."""
+    older = problem.version if isinstance(problem, OlderPython) else ""
     return Finding(
         code=sd901.RULE.code,
         name=sd901.RULE.name,
-        severity=sd901.RULE.severity,
+        severity="note" if older else sd901.RULE.severity,
         path=path,
         span=Span(problem.line, problem.column, problem.line, problem.column + 1),
-        message=f"the {what} does not parse: {problem.message}",
+        message=f"the {what} is written for {older}: not read"
+        if older
+        else f"the {what} does not parse: {problem.message}",
         why=f"what does not parse cannot be analysed; the other {what}s were",
-        help="this reads like Python 2: port it to Python 3, or exclude the file"
-        if reads_like_python_2(problem)
-        else "mend the syntax here",
+        help="port it to the Python of today, or exclude the file" if older else "mend the syntax here",
     )
 
 

@@ -18,7 +18,7 @@ from shapedoc.engine.pool import examine_all
 from shapedoc.engine.request import Request, RequestError, Settings, StandardInput
 from shapedoc.engine.selection import Selection
 from shapedoc.engine.spelling import Spelling
-from shapedoc.rules import all_rules, sd902
+from shapedoc.rules import all_rules, sd901, sd902
 from shapedoc.source.discover import discover
 from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError
@@ -65,6 +65,7 @@ def run(request: Request, told: Callable[[int, int], None] | None = None) -> Rep
         errors=[*errors, *(one.error for one in examined if one.error is not None)],
         statistics=_statistics(examined, findings),
         paths=[one.path for one in examined if one.error is None],
+        old=sum(any(_is_old(finding, selection) for finding in one.findings) for one in examined),
     )
 
 
@@ -179,6 +180,15 @@ def _roots(paths: Iterable[Path], project: Path) -> tuple[str, ...]:
 
 def _task(name: str, stdin: StandardInput | None) -> Task:
     return Task(name, stdin.content if stdin is not None and name == stdin.name else None)
+
+
+def _is_old(finding: Finding, selection: Selection) -> bool:
+    """Whether a finding says that a file is written for an older Python, and is not told for being a note."""
+    return (
+        (finding.code, finding.severity) == (sd901.RULE.code, "note")
+        and not selection.told([finding])
+        and bool(selection.told([replace(finding, severity="warning")]))
+    )
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

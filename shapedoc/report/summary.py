@@ -23,7 +23,13 @@ def summary(report: Report) -> str:
         for severity in ("error", "warning", "note")
         if (number := sum(finding.severity == severity for finding in report.findings))
     ]
-    return f"found {', '.join(found)} in {files}" if found else f"no faults found in {files}"
+    told = f"found {', '.join(found)} in {files}" if found else f"no faults found in {files}"
+    return f"{told}; {_not_read(report.old)}" if report.old else told
+
+
+def _not_read(old: int) -> str:
+    """What is said of files of which nothing else is told."""
+    return f"{old:,} {'is' if old == 1 else 'are'} written for an older Python and not read (--notes tells which)"
 
 
 def statistics(report: Report, context: Context) -> Iterator[str]:

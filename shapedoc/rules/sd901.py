@@ -22,11 +22,17 @@ RULE = Rule(
     severity="error",
     summary="The file does not parse.",
     what="Reports a file that names a tensor library and that Python cannot parse, at the place where the parser gave "
-    "up. Files that only Python 2 can parse are among them. The other files of the run are analysed all the same.",
-    why="Nothing can be said of the shapes in such a file, and a report without findings looks as if all were well.",
+    "up. A file that only Python 2 can parse (`print x`, `except (A, B), error:`, `a <> b`, backquotes, `0777`, "
+    "`10L`), or only a Python older than 3.7 (`x.cuda(async=True)`), is a note, which is off by default; the last"
+    ' line of the report counts such files, `--notes` names them, and `severity = {SD901 = "error"}` makes errors'
+    " of them. A file with such a form that has something newer besides (an f-string, an annotation) is an error."
+    " The other files of the run are analysed all the same.",
+    why="Nothing can be said of the shapes in such a file, and a report without findings looks as if all were well. "
+    "What is right for the Python that it was written for has no fault in that line, and its author learns "
+    "nothing from being told so: that it was not read is said once, at the end.",
     instead="Mend the syntax, port the file to Python 3, or leave it out with `exclude`. A file that is right for a "
     "newer Python than the one that runs shapedoc needs that newer one.",
-    source="The Python Language Reference, full grammar specification.",
+    source="The Python Language Reference, full grammar specification; the same of Python 2.7; PEP 492.",
     bad=(
         Example(
             """\

@@ -93,7 +93,8 @@ class Notebook:
             else:
                 return python
         if wrong is not None and not _GAP.search(source) and not _parses(dedent(python)):
-            self.broken.append(SourceError(wrong.message, first + wrong.line - 1, wrong.column))
+            wrong.line += first - 1
+            self.broken.append(wrong)
         return "".join("\n" for _ in split_lines(source))
 
     def cell_at(self, line: int) -> Cell:

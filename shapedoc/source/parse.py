@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from shapedoc.core.text import split_lines
 from shapedoc.source.columns import to_characters
+from shapedoc.source.older import older_python
 
-__all__ = ["SourceError", "TooDeep", "normalise", "parse"]
+__all__ = ["OlderPython", "SourceError", "TooDeep", "normalise", "parse"]
 
 
 class SourceError(Exception):
@@ -26,6 +27,14 @@ class SourceError(Exception):
         self.message = message
         self.line = line
         self.column = column
+
+
+class OlderPython(SourceError):
+    """A text that is right for an older Python, and not for this one."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 0, version: str = "Python 2") -> None:
+        super().__init__(message, line, column)
+        self.version = version
 
 
 class TooDeep(SourceError):
@@ -51,7 +60,8 @@ def normalise(text: str) -> str:
 def parse(text: str) -> ast.Module:
     """The tree of `text`, never changed; columns are characters. What Python only warns of is no error here.
 
-    SourceError: the running Python does not parse the text. TooDeep: its parser gave up.
+    SourceError: the running Python does not parse the text. OlderPython: an older one does. TooDeep: its parser
+    gave up.
     """
     if "\0" in text:
         raise SourceError("the text holds a null byte", *_place(text, text.find("\0")))
@@ -64,7 +74,10 @@ def parse(text: str) -> ast.Module:
             return tree
         except SyntaxError as error:
             column = max(0, (error.offset or 1) - 1)
-            raise SourceError(error.msg or "invalid syntax", max(1, error.lineno or 1), column) from None
+            message, line = error.msg or "invalid syntax", max(1, error.lineno or 1)
+            if version := older_python(text, _tree):
+                raise OlderPython(message, line, column, version) from None
+            raise SourceError(message, line, column) from None
         except (RecursionError, MemoryError):
             raise TooDeep from None
         except UnicodeEncodeError as error:

@@ -48,11 +48,24 @@ def test_a_broken_file_is_a_finding_and_the_rest_goes_on(project: Project) -> No
     report = project.report()
     assert [(f["path"], f["code"], f["line"]) for f in report["findings"]] == [
         ("a.py", "SD901", 3),
-        ("b.py", "SD901", 2),
         ("c.py", "SD101", 6),
     ]
-    assert report["findings"][1]["help"] == "this reads like Python 2: port it to Python 3, or exclude the file"
     assert report["errors"] == []
+
+
+def test_a_file_in_python_2_is_a_note_and_is_counted(project: Project) -> None:
+    project.write("b.py", PYTHON_2)
+    ran = project.run("lint", "--output-format", "concise")
+    told = "1 is written for an older Python and not read (--notes tells which)"
+    assert (ran.returncode, ran.stdout) == (0, f"no faults found in 1 file; {told}\n")
+    ran = project.run("lint", "--output-format", "concise", "--notes")
+    assert (ran.returncode, ran.stdout.splitlines()[1:]) == (0, ["found 1 note in 1 file"])
+    assert ran.stdout.startswith("b.py:2:1: note[SD901] the file is written for Python 2: not read")
+    assert project.codes("--select", "SD901") == [("b.py", "SD901")]
+    assert project.run("lint", "--ignore", "SD901").stdout == "no faults found in 1 file\n"
+    project.write("pyproject.toml", '[tool.shapedoc]\nseverity = {SD901 = "error"}\n')
+    ran = project.run("lint", "--output-format", "concise")
+    assert (ran.returncode, ran.stdout.splitlines()[1:]) == (1, ["found 1 error in 1 file"])
 
 
 def test_a_file_that_names_no_tensor_library_is_never_parsed(project: Project) -> None:

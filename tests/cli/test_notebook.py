@@ -129,8 +129,10 @@ def test_a_cell_with_a_gap_to_fill_in_is_no_fault(project: Project, gap: str) ->
 
 def test_a_notebook_of_python_2_says_so_once(project: Project) -> None:
     project.write("old.ipynb", _notebook((_CODE, "import torch\nprint 'a'"), (_CODE, "print 'b'")))
-    (finding,) = project.report()["findings"]
-    assert finding["help"] == "this reads like Python 2: port it to Python 3, or exclude the file"
+    assert project.report()["findings"] == []
+    (finding,) = project.report("--notes")["findings"]
+    assert (finding["cell"], finding["line"]) == (1, 2)
+    assert finding["message"] == "the cell is written for Python 2: not read"
 
 
 def test_a_broken_notebook_is_an_error_and_the_run_goes_on(project: Project) -> None:

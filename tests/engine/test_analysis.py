@@ -93,8 +93,8 @@ def test_what_libcst_cannot_read_is_told_from_the_abstract_syntax(
         (
             "import numpy\nprint 'x'\n",
             2,
-            "the file does not parse: Missing parentheses in call to 'print'. Did you mean print(...)?",
-            "this reads like Python 2: port it to Python 3, or exclude the file",
+            "the file is written for Python 2: not read",
+            "port it to the Python of today, or exclude the file",
         ),
     ],
 )
