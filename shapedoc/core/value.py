@@ -16,7 +16,7 @@ from itertools import count
 from typing import Literal
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Shape
+from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.span import Span
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Order",
     "Seq",
     "SizeOf",
+    "SizePart",
     "SliceValue",
     "Str",
     "Tensor",
@@ -226,6 +227,13 @@ class Opaque:
     def as_tensor(self) -> Tensor | None:
         """The value used as a tensor."""
         return None
+
+
+@dataclass(slots=True, eq=False)
+class SizePart(Opaque):
+    """A part of the shape of a tensor of unknown rank: ``x.shape[:-1]``."""
+
+    items: tuple[Axis | Run, ...]
 
 
 @dataclass(slots=True, eq=False)

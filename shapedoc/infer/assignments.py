@@ -13,6 +13,7 @@ from shapedoc.core.value import (
     Layer,
     Seq,
     SizeOf,
+    SizePart,
     SliceValue,
     Str,
     Tensor,
@@ -27,8 +28,9 @@ from shapedoc.infer.machine import Arg, Machine, Signal, executor, span_of
 from shapedoc.infer.methods import assign_back
 from shapedoc.infer.operators import binary
 from shapedoc.infer.results import note_results
+from shapedoc.infer.rotated import rotated
 from shapedoc.infer.subscripts import key_of, settle_index
-from shapedoc.infer.values import Container, Instance, Setting, SizePart, Symbolic
+from shapedoc.infer.values import Container, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
 __all__ = ["assign"]
@@ -45,6 +47,8 @@ def assignment(m: Machine, node: ir.Assign) -> Signal:
         m.trace.aliases.setdefault(value.uid, span_of(node.value))
     for target in node.targets:
         value = _named_literal(m, target, node.value, value)
+        if isinstance(value, Unknown):
+            value = rotated(m, target, value, node.value)
         assign(m, target, value, node.value)
         if isinstance(target, ir.Name | ir.Attribute):
             _note_target(m, target, value)

@@ -15,6 +15,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SizePart,
     Str,
     Tensor,
     Unknown,
@@ -40,7 +41,6 @@ from shapedoc.infer.values import (
     Instance,
     Partial,
     Setting,
-    SizePart,
     Super,
     Symbolic,
 )

@@ -14,6 +14,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SizePart,
     SliceValue,
     Str,
     Unknown,
@@ -27,7 +28,7 @@ from shapedoc.infer.seen import as_seen
 from shapedoc.infer.starred import brought
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import condition, truth
-from shapedoc.infer.values import Builtin, Function, SizePart
+from shapedoc.infer.values import Builtin, Function
 from shapedoc.source import ir
 
 __all__: list[str] = []

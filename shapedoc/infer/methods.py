@@ -15,6 +15,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SizePart,
     Str,
     Tensor,
     Unknown,
@@ -25,7 +26,7 @@ from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, span_of
 from shapedoc.infer.subscripts import key_of
 from shapedoc.infer.truth import has_one_element
-from shapedoc.infer.values import Container, SizePart, Symbolic
+from shapedoc.infer.values import Container, Symbolic
 from shapedoc.ops.registry import find
 from shapedoc.source import ir
 

@@ -14,6 +14,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SizePart,
     Str,
     Tensor,
     Unknown,
@@ -24,7 +25,7 @@ from shapedoc.infer.identity import identity, membership, same_dtype
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, evaluator
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import SizePart, Symbolic
+from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 from shapedoc.source.operators import ARITHMETIC, COMPARISONS
 

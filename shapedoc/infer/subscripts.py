@@ -16,6 +16,7 @@ from shapedoc.core.value import (
     NoneValue,
     Seq,
     SizeOf,
+    SizePart,
     SliceValue,
     Str,
     Tensor,
@@ -26,7 +27,7 @@ from shapedoc.infer.attributes import inherited, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.numbered import note_number
-from shapedoc.infer.values import Container, Setting, SizePart, Symbolic
+from shapedoc.infer.values import Container, Setting, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
 

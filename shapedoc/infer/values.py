@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis, Run, Shape
+from shapedoc.core.shape import Run, Shape
 from shapedoc.core.value import Float, Int, Opaque, Seq, Str, Tensor, Value
 from shapedoc.source import ir
 
@@ -22,7 +22,6 @@ __all__ = [
     "Partial",
     "Range",
     "Setting",
-    "SizePart",
     "Super",
     "Symbolic",
 ]
@@ -134,13 +133,6 @@ class Range(Opaque):
     start: Int
     stop: Int
     step: Int
-
-
-@dataclass(slots=True, eq=False)
-class SizePart(Opaque):
-    """A part of the shape of a tensor of unknown rank: ``x.shape[:-1]``."""
-
-    items: tuple[Axis | Run, ...]
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, SizePart, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
 
 __all__ = ["axes_of", "extents", "is_number", "is_sizes", "surpasses", "whole"]
@@ -61,6 +61,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
         case SizeOf(tensor=tensor):
             shape = at.shape(tensor)
             return tuple(i if isinstance(i, Run) else Axis(i.dim, visible=i.visible) for i in shape.items)
+        case SizePart(items=part):
+            return tuple(i if isinstance(i, Run) else Axis(i.dim, visible=i.visible) for i in part)
         case _:
             dim = whole(at, value)
             if dim is not None and dim.const != -1 and surpasses(ZERO, dim):

@@ -71,6 +71,7 @@ SHAPING = frozenset(
         "copy",
         "requires_grad_",
         "phi",
+        "rotary",
         "repeat_interleave",
         "flip",
         "roll",

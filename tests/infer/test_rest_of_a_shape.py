@@ -71,3 +71,31 @@ def test_the_first_may_be_among_those_that_are_known_from_the_end() -> None:
         """,
         "scaled",
     )
+
+
+def test_a_part_of_a_shape_goes_through_functions_too() -> None:
+    check(
+        """
+        import torch
+
+
+        def start(x, width):
+            state = torch.zeros(x.shape[:-1] + (width,))
+            return state.permute(1, 0, 2)  #: (?, ?, width)
+        """,
+        "start",
+    )
+
+
+def test_heads_of_a_part_of_a_shape_say_the_rank() -> None:
+    check(
+        """
+        import torch
+
+
+        def heads(x, n_heads, d_head):
+            h = torch.reshape(x, x.size()[:-1] + (n_heads, d_head))
+            return h.permute(0, 2, 1, 3)  #: (?, n_heads, ?, d_head)
+        """,
+        "heads",
+    )
