@@ -18,6 +18,7 @@ from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.reverse import Turned, weights_behind
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sampled import Misdrawn, misdrawn
+from shapedoc.rules.sd402 import maker_of_one
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, is_renormalised, softmaxes
 from shapedoc.rules.weights import Use, uses
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
@@ -36,7 +37,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         if softmax.axis is None:
             yield from _left_of_the_sum(trace, g, softmax)
             continue
-        if softmax.implicit or softmax.axis.visible or softmax.axis.dim == ONE:
+        if softmax.implicit or softmax.axis.visible:
+            continue
+        if softmax.axis.dim == ONE and maker_of_one(g, softmax) is not None:
             continue
         if both_ways(g, softmax) or is_renormalised(g, softmax):
             continue
@@ -46,7 +49,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         wrong = next(((u, summed) for u in found if (summed := wrong_use(softmax, u)) is not None), None)
         if wrong is not None:
             yield _over_another(trace, softmax, *wrong)
-        elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn:
+        elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn and softmax.axis.dim != ONE:
             over = list(_over_batch(trace, g, softmax))
             yield from over or _over_examples(trace, g, softmax)
     told: set[Span] = set()

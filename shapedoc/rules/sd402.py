@@ -15,7 +15,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.softmaxes import Softmax, made_axis, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "maker_of_one"]
 
 # What puts an axis of size 1 where the author says it.
 _ASKED = names("unsqueeze expand_dims getitem sum mean max amax view reshape")
@@ -30,12 +30,12 @@ def check(trace: Trace) -> Iterator[Finding]:
     for softmax in softmaxes(trace):
         if softmax.axis is None or softmax.axis.dim != ONE or softmax.kind == "sum":
             continue
-        maker = _maker(g, softmax)
+        maker = maker_of_one(g, softmax)
         if maker is not None:
             yield _found(trace, softmax, maker)
 
 
-def _maker(g: Graph, softmax: Softmax) -> Event | None:
+def maker_of_one(g: Graph, softmax: Softmax) -> Event | None:
     """The event that made the axis with size 1 on purpose, in the function of the softmax or one that it calls.
 
     A batch or a length that happens to be 1, and a single key that a caller passes, are none.
