@@ -145,6 +145,8 @@ def _severity(before: Shape, after: Shape, torn: tuple[Axis, Axis]) -> Severity:
         return "error"  # a named axis is joined across one that stays: heads across time
     if gone.dim in (a.dim for a in after.axes) and met.dim.named:
         return "error"
+    if gone.dim.named and gone.dim in (a.dim for a in after.axes) and len(met.dim.syms) > 1:
+        return "warning"  # channels before a grid, which is joined in front of them: nobody does it for a grid of one
     own = sorted((a.dim for a in before.axes), key=hash) == sorted((a.dim for a in after.axes), key=hash)
     return "warning" if own else "note"
 

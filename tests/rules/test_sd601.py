@@ -105,7 +105,32 @@ class Heads(nn.Module):
 """,
 }
 
+WRONG |= {
+    "channels that a grid of no known size is joined in front of": """
+class Grid(nn.Module):
+    def __init__(self, width, rows):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, width, rows, rows))
+
+    def forward(self, scale):
+        width = self.table.shape[1]
+        grid = F.interpolate(self.table, scale_factor=(scale, scale), mode="bicubic")
+        return grid.view(1, -1, width)  # <- SD601
+""",
+}
+
 RIGHT = {
+    "a grid that is joined behind its channels": """
+class Grid(nn.Module):
+    def __init__(self, width, rows):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, width, rows, rows))
+
+    def forward(self, scale):
+        width = self.table.shape[1]
+        grid = F.interpolate(self.table, scale_factor=(scale, scale), mode="bicubic")
+        return grid.view(1, width, -1).transpose(1, 2)
+""",
     "heads split in their order, of steps that nobody counts": """
 class Heads(nn.Module):
     def __init__(self, d, h):
