@@ -30,6 +30,7 @@ from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, 
 from shapedoc.infer.methods import container_method, of_this_kind, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
 from shapedoc.infer.module_methods import SELF_METHODS, module_method
+from shapedoc.infer.namesakes import namesake
 from shapedoc.infer.operands import operand_of
 from shapedoc.infer.values import (
     BoundMethod,
@@ -145,6 +146,9 @@ def _call_library(
         return build(m, qualified, args, keywords, node, rest)
     if find(qualified) is not None:
         return m.operate(qualified, node, args, keywords, rest=rest)
+    like = namesake(qualified, args) if not rest else None
+    if like is not None:
+        return build(m, like[0], like[1], {}, node, rest)
     return m.unknown_call(qualified, node, args, keywords)
 
 
