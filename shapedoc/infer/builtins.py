@@ -256,8 +256,10 @@ def sum_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     if got is None or not got.items:
         return Unknown("a sum of nothing that is known")
     total = got.items[0]
+    if not got.exact and isinstance(total, Tensor | Unknown):
+        return total
     if not got.exact:
-        return total if isinstance(total, Tensor) else m.fresh_int()
+        return m.fresh_int()
     for value in got.items[1:]:
         total = binary(m, "+", Arg(total), Arg(value), node)
     return total

@@ -67,3 +67,24 @@ class Scorer(nn.Module):
 """
     assert found(text.format(sizes="d_attn, 1"), "SD106") == []
     assert [f.line for f in found(text.format(sizes="d_memory, 1"), "SD106")] == [9]
+
+
+def test_a_sum_of_what_is_not_known_is_no_number() -> None:
+    text = """\
+import torch.nn as nn
+from layers import LayerNorm
+
+class Sums(nn.Module):
+    def __init__(self, parts, d, k):
+        super().__init__()
+        self.parts = parts
+        self.norm = LayerNorm(d)
+        self.map = nn.Linear(d, k)
+
+    def forward(self, inputs):
+        made = []
+        for i, part in enumerate(self.parts.children()):
+            made.append(part(inputs[i]))
+        return self.map(self.norm(sum(made)))
+"""
+    assert found(text, "SD105") == []
