@@ -198,6 +198,18 @@ class Dim:
     def __rsub__(self, other: Dim | int) -> Dim:
         return Dim.of(other) - self
 
+    def without_common(self, other: Dim) -> Dim:
+        """A product without the factors that it shares with another one: ``heads * T`` beside ``heads * d`` is T."""
+        if len(self.terms) != 1 or len(other.terms) != 1:
+            return self
+        (monomial, coefficient), (theirs, _) = self.terms[0], other.terms[0]
+        left, rest = list(monomial), list(theirs)
+        for sym in monomial:
+            if sym in rest:
+                rest.remove(sym)
+                left.remove(sym)
+        return Dim({tuple(left): coefficient})
+
     def divide(self, other: Dim | int) -> Dim | None:
         """The exact quotient ``self / other``, or None where there is none."""
         divisor = Dim.of(other)

@@ -220,7 +220,7 @@ class Sizes(Ranks):
                         left = list(monomial)
                         left.remove(sym)
                         quotient = other.divide(Dim({tuple(left): coefficient}))
-                        if quotient is not None:
+                        if quotient is not None and not self._apart.of(sym, quotient.sym or quotient):
                             return self.bind(sym, quotient)
         return False
 
@@ -256,6 +256,11 @@ class Sizes(Ranks):
             return True
         made = (f.of for f in self._floors.values() if f.quotient.sym is sym)
         return any(of is not None and of.flexible for of in made)
+
+    def is_quotient(self, dim: Dim) -> bool:
+        """Whether a size is what a division made, such as that of one head."""
+        sym = self.resolve(dim).sym
+        return sym is not None and any(f.quotient.sym is sym for f in self._floors.values())
 
     def bind(self, sym: Sym, dim: Dim) -> bool:
         """Learn that a symbol is this size."""

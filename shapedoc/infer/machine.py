@@ -136,6 +136,8 @@ class Machine(Recorder):
         self.patched = False
         # Comparisons that decide a branch, by file and place.
         self.conditions: set[tuple[str, ir.Span4]] = set()
+        # Numbers that were taken out of tensors of floats, and those tensors, by the number (its id).
+        self.taken_out: dict[int, tuple[Value, Tensor]] = {}
         # Loops whose rounds stand for any number of them, and how many where that is known.
         self.repeating: dict[int, Dim | None] = {}
         self.libraries: set[str] = set()

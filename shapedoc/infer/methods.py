@@ -146,7 +146,11 @@ def _about_shape(
                 m.sizes.meet(axis.dim, ONE)
             if tensor.kind == "":
                 return Unknown("an element of a tensor")
-            return m.fresh_int() if tensor.kind == "int" else Float()
+            if tensor.kind == "int":
+                return m.fresh_int()
+            real = Float()
+            m.taken_out[id(real)] = real, tensor
+            return real
         case "tolist":
             return Unknown("values of a tensor")
         case "numpy":

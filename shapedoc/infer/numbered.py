@@ -1,13 +1,16 @@
-"""States of several layers that are indexed twice with one number: ``states[i - 1][i - 1]``."""
+"""Numbers that index a list: one that was an index already, ``states[i - 1][i - 1]``, and one that is no whole number.
+
+The number of a beam, ``ids / vocab_size``, is real, and stays so where ``.item()`` takes it out of its tensor.
+"""
 
 from __future__ import annotations
 
 from shapedoc.core.trace import Operand
-from shapedoc.core.value import Seq, Tensor, Unknown
-from shapedoc.infer.machine import Machine
+from shapedoc.core.value import Seq, Tensor, Unknown, Value
+from shapedoc.infer.machine import Machine, span_of
 from shapedoc.source import ir
 
-__all__ = ["note_number"]
+__all__ = ["note_number", "note_real"]
 
 
 def note_number(m: Machine, seq: Seq, node: ir.Subscript) -> None:
@@ -21,6 +24,15 @@ def note_number(m: Machine, seq: Seq, node: ir.Subscript) -> None:
         case Tensor() as first, Tensor() as second:
             pair = (Operand("h", first, shape=first.shape), Operand("c", second, shape=second.shape))
             m.emit("numbered", node, pair, Unknown("one of two, by a number"))
+
+
+def note_real(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> None:
+    """Record a list that is indexed with a number which was taken out of a tensor of floats."""
+    tensor = m.taken_out.get(id(index), (None, None))[1]
+    if tensor is None or m.path or m.watched:
+        return
+    operand = Operand("index", tensor, span=span_of(node.index), shape=tensor.shape)
+    m.emit("real index", node, (Operand("input", seq), operand), Unknown("an element by a real number"))
 
 
 def _is_alike(one: ir.Expr, other: ir.Expr) -> bool:

@@ -11,6 +11,7 @@ from shapedoc.core.value import (
     DictValue,
     Dtype,
     EllipsisValue,
+    Float,
     Int,
     Library,
     NoneValue,
@@ -26,7 +27,7 @@ from shapedoc.core.value import (
 from shapedoc.infer.attributes import inherited, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.numbered import note_number
+from shapedoc.infer.numbered import note_number, note_real
 from shapedoc.infer.values import Container, Setting, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir
@@ -137,6 +138,8 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
         return _sliced(m, seq, index)
     if isinstance(index, Symbolic):
         index = index.as_int()
+    if isinstance(index, Float):
+        note_real(m, seq, index, node)
     if isinstance(index, Int):
         if isinstance(node.value, ir.Subscript):
             note_number(m, seq, node)

@@ -199,13 +199,20 @@ def _solved(at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[
     if all(axis.dim != _ANY for axis in wanted):
         if _taken_for_one(have, need, old, wanted):
             return list(wanted), Sameness(Kind.UNKNOWN, Strength.NONE)
-        sameness = at.meet(have, need)
+        sameness = at.meet(*_left_over(at, have, need))
         if sameness.kind is Kind.ONLY_IF and ONE in (have, need):
             # All that is left over is a whole axis more on one side.
             sameness = at.sizes.compare(product(old), product(wanted))
         return list(wanted), sameness
     rest, sameness = _missing(at, have, need)
     return [Axis(rest, visible=rest == ONE) if a.dim == _ANY else a for a in wanted], sameness
+
+
+def _left_over(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Dim]:
+    """What two numbers of elements differ in: the size of a head, and what stands where it was meant."""
+    one, other = at.sizes.resolve(have), at.sizes.resolve(need)
+    rest = one.without_common(other), other.without_common(one)
+    return rest if all(r.syms for r in rest) and any(map(at.sizes.is_quotient, rest)) else (have, need)
 
 
 def _taken_for_one(have: Dim, need: Dim, old: Sequence[Axis], wanted: Sequence[Axis]) -> bool:

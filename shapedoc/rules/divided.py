@@ -16,7 +16,7 @@ __all__ = ["DividedIndex", "divided_indices"]
 _INDEXES = names(
     "getitem setitem index_select gather scatter scatter_add index_add index_fill index_copy take take_along_dim "
     "take_along_axis"
-)
+) | {"real index"}
 # What hands on elements without making whole numbers of them.
 _HANDS_ON = names(
     "view reshape squeeze unsqueeze expand expand_as repeat transpose permute t flatten contiguous getitem select "

@@ -355,6 +355,8 @@ def is_of_heads(g: Graph, scaled: Scaled, size: Dim, width: Dim, sizes: Sizes) -
     for operand in tensor_operands(scaled.product.event):
         made = g.producer(operand.value)
         source = g.origin(made) if made is not None else None
+        if source is not None and source.short in PRODUCTS and _is_stacked(source, size, width, sizes):
+            return True
         layer = source.value("self") if source is not None and source.short == "Linear.forward" else None
         if not isinstance(layer, Layer):
             continue
@@ -364,3 +366,14 @@ def is_of_heads(g: Graph, scaled: Scaled, size: Dim, width: Dim, sizes: Sizes) -
             if heads is not None and heads.named:
                 return True
     return False
+
+
+def _is_stacked(product: Event, size: Dim, width: Dim, sizes: Sizes) -> bool:
+    """Whether features of one size are mapped to another by a weight of its own for each head, (n_heads, d, d_head)."""
+    weight = next((o.value for o in tensor_operands(product) if isinstance(o.value, Tensor) and o.value.learned), None)
+    shape = sizes.shape(weight.shape) if weight is not None else None
+    if shape is None or shape.rank != 3:
+        return False
+    dims = [sizes.resolve(axis.dim) for axis in shape.axes]
+    others = [d for d in dims if d not in (size, width)]
+    return size in dims and width in dims and len(others) == 1 and others[0].const != 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -48,7 +49,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if _follows(trace, stated) or _is_of_the_line_above(trace, stated):
             continue
         seen.add((stated.span, stated.name))
-        certain = stated.rank_differs or stated.permuted or stated.form in _STRICT
+        certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)
         if certain and not stated.loose and not _only_as_called(trace, stated):
             _gather(trace, stated, severity, drifts)
         else:
@@ -56,6 +57,16 @@ def check(trace: Trace) -> Iterator[Finding]:
     for drift in drifts:
         yield _found(trace, drift)
     yield from _misused(trace, {span for span, _ in seen})
+
+
+def _is_a_part(stated: Stated) -> bool:
+    """Whether one size is half of the stated one, or another part of it, by the author's own name for it."""
+    said, have = (text.strip("()[]").rstrip(",").split(", ") for text in (stated.text, stated.inferred))
+    others = [(a, b) for a, b in zip(said, have, strict=False) if a != b]
+    if len(said) != len(have) or len(others) != 1 or stated.verdict.kind is not Kind.NEVER:
+        return False
+    ((whole, part),) = others
+    return whole.isidentifier() and re.fullmatch(rf"{whole}//\d+", part) is not None
 
 
 @dataclass(slots=True)

@@ -112,9 +112,83 @@ def step(scores, history, beams):
     source = (chosen / words).view(-1)  # <- SD103
     return history.index_select(0, source), history[:, source]
 """,
+    "the number of a beam, taken out of its tensor": """
+def step(scores, lines, words, beams):
+    best, chosen = scores.view(-1).topk(beams)
+    longer = [[0]]
+    for source, word in zip(chosen / words, chosen % words):  # <- SD103
+        source = source.item()
+        longer.append(longer[source] + [word.item()])
+    return longer
+""",
+    "heads that are merged with the number of steps": """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+        self.out = nn.Linear(width, width)
+
+    def split(self, x):
+        n, t, width = x.size()
+        size = width // self.heads
+        return x.view(n, t, self.heads, size).transpose(1, 2)
+
+    def merge(self, x):
+        n, _, t, _ = x.size()
+        width = t * self.heads
+        return x.transpose(1, 2).contiguous().view(n, t, width)  # <- SD103
+
+    def forward(self, x):
+        q, k, v = self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x))
+        scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+        return self.out(self.merge(torch.softmax(scores, dim=-1) @ v))
+""",
 }
 
 RIGHT = {
+    "the number of a beam, rounded and taken out of its tensor": """
+def step(scores, lines, words, beams):
+    best, chosen = scores.view(-1).topk(beams)
+    longer = [[0]]
+    for source, score in zip(chosen // words, best):
+        longer.append(longer[source.item()] + [score.item() / words])
+    return longer
+""",
+    "heads that are merged with their own width": """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+        self.out = nn.Linear(width, width)
+
+    def split(self, x):
+        n, t, width = x.size()
+        return x.view(n, t, self.heads, width // self.heads).transpose(1, 2)
+
+    def merge(self, x):
+        n, _, t, size = x.size()
+        return x.transpose(1, 2).contiguous().view(n, t, size * self.heads)
+
+    def forward(self, x):
+        q, k, v = self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x))
+        scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+        return self.out(self.merge(torch.softmax(scores, dim=-1) @ v))
+""",
+    "segments as many as rows, by the design": """
+class Rows(nn.Module):
+    def __init__(self, width, segments):
+        super().__init__()
+        self.segments = segments
+        self.mix = nn.Linear(width, width)
+
+    def forward(self, x):
+        B, H, W, C = x.shape
+        S = C // self.segments
+        rows = x.reshape(B, H, W, self.segments, S).permute(0, 3, 2, 1, 4).reshape(B, self.segments, W, H * S)
+        return self.mix(rows).reshape(B, self.segments, W, H, S).permute(0, 3, 2, 1, 4)
+""",
     "the number of a beam, rounded": """
 def step(scores, state, beams, words):
     best, chosen = scores.view(-1).topk(beams)

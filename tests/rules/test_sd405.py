@@ -215,9 +215,47 @@ class Heads(nn.Module):
         q, k, v = (f(x).view(B, T, self.n, self.d_k).transpose(1, 2) for f in (self.q, self.k, self.v))
         return self.attend(q, k, v)
 """,
+    "the width of the model, for heads with a weight each": """
+class Scaled(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.root = np.power(width, 0.5)  # <- SD405
+
+    def forward(self, q, k, v):
+        return torch.bmm(torch.softmax(torch.bmm(q, k.transpose(1, 2)) / self.root, -1), v)
+
+class Heads(nn.Module):
+    def __init__(self, n, d_model, d_k):
+        super().__init__()
+        self.n, self.d_k = n, d_k
+        self.q, self.k, self.v = (nn.Parameter(torch.randn(n, d_model, d_k)) for _ in range(3))
+        self.attend = Scaled(d_model)
+
+    def split(self, x, weight):
+        B, T, d_model = x.size()
+        return torch.bmm(x.repeat(self.n, 1, 1).view(self.n, -1, d_model), weight).view(-1, T, self.d_k)
+
+    def forward(self, x):
+        return self.attend(self.split(x, self.q), self.split(x, self.k), self.split(x, self.v))
+""",
 }
 
 RIGHT = {
+    "heads with a weight each, and their own width": """
+class Heads(nn.Module):
+    def __init__(self, n, d_model, d_k):
+        super().__init__()
+        self.n, self.root = n, np.power(d_k, 0.5)
+        self.q, self.k, self.v = (nn.Parameter(torch.randn(n, d_model, d_k)) for _ in range(3))
+
+    def split(self, x, weight):
+        B, T, d_model = x.size()
+        return torch.bmm(x.repeat(self.n, 1, 1).view(self.n, -1, d_model), weight).view(-1, T, weight.size(2))
+
+    def forward(self, x):
+        q, k, v = self.split(x, self.q), self.split(x, self.k), self.split(x, self.v)
+        return torch.bmm(torch.softmax(torch.bmm(q, k.transpose(1, 2)) / self.root, -1), v)
+""",
     "the width of one head": """
 class Scaled(nn.Module):
     def __init__(self, width):

@@ -15,6 +15,14 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "every other one, and the number of all": """
+class Positions(nn.Module):
+    def __init__(self, steps, width):
+        super().__init__()
+        even = torch.arange(0, width, 2)
+        rates = torch.exp(-9.2 / width * even)  # (width,)  # <- SD701
+        self.angles = torch.arange(steps).unsqueeze(1) * rates
+""",
     "a comment with fewer axes than are seen": """
 def spread(x, y):
     wide = x.unsqueeze(-1).unsqueeze(-1)  # (B,)  # <- SD701

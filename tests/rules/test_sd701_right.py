@@ -15,6 +15,14 @@ import torch.nn.functional as F
 """
 
 RIGHT = {
+    "every other one, and how many they are": """
+class Positions(nn.Module):
+    def __init__(self, steps, width):
+        super().__init__()
+        even = torch.arange(0, width, 2)  # (width // 2,)
+        rates = torch.exp(-9.2 / width * even)  # (width/2,)
+        self.angles = torch.arange(steps).unsqueeze(1) * rates  # (steps, width/2)
+""",
     "a shape that each of a list has": """
 class Fusion(nn.Module):
     def __init__(self, d, n):
