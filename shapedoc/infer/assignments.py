@@ -110,8 +110,7 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
             elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
                 assign(m, target.value, value)
         case ir.Sequence():
-            note_results(m, target, value, source)
-            _unpack(m, target, _sizes_of(m, target, value, source))
+            _unpack(m, target, _sizes_of(m, target, note_results(m, target, value, source), source))
         case ir.Subscript():
             _assign_item(m, target, value, source)
         case ir.Starred():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.infer import attributes
 from shapedoc.infer.builtins import Keywords, Node, builtin
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import Class, Instance
+from shapedoc.infer.values import Choice, Class, Instance
 from shapedoc.ops.registry import find_layer
 from shapedoc.source import ir
+
+_LAYERS = Library("torch.nn")
+_RECURRENT = (Library("torch.nn.LSTM"), Library("torch.nn.GRU"))
 
 
 @builtin("isinstance", "issubclass")
@@ -69,12 +72,30 @@ def getattr_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) ->
         return Unknown("getattr without a name")
     name = args[1].value
     if not isinstance(name, Str) or name.value is None:
+        if args[0].value == _LAYERS and "rnn" in _words(args[1].node):
+            return Choice(_RECURRENT)
         return Unknown("an attribute whose name is not known")
     expression = ir.Attribute(node.span, args[0].node or ir.Const(node.span, None), name.value, node.span)
     got = attributes.get(m, args[0].value, name.value, expression)
     if isinstance(got, Unknown) and len(args) > 2:
         return join(m, [got, args[2].value], node)
     return got
+
+
+def _words(node: ir.Expr | ir.Stmt | None) -> str:
+    """The names in an expression that chooses: ``rnn_type``, ``self.rnn_type.upper()``, ``options["rnn_type"]``."""
+    match node:
+        case ir.Name(id=word):
+            return word.lower()
+        case ir.Attribute(value=value, attr=word):
+            return f"{_words(value)} {word.lower()}"
+        case ir.Call(func=func):
+            return _words(func)
+        case ir.Subscript(value=value, index=index):
+            return f"{_words(value)} {_words(index)}"
+        case ir.Const(value=str() as word):
+            return word.lower()
+    return ""
 
 
 @builtin("type")

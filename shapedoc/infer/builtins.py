@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import isfinite
 
 from shapedoc.core.dim import Dim
+from shapedoc.core.shape import Shape
 from shapedoc.core.value import (
     Bool,
     DictValue,
@@ -221,9 +222,17 @@ def map_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     return Seq((), "list", values[-1] if values else Unknown("an element"), got.length)
 
 
+@builtin("next")
+def next_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    """The next of what is walked: a parameter of a model is a tensor, whatever its shape."""
+    walked = args[0].node if args else None
+    if isinstance(walked, ir.Call) and isinstance(walked.func, ir.Attribute) and walked.func.attr == "parameters":
+        return Tensor(Shape.unknown(), kind="float", learned=True)
+    return Unknown("a builtin that is not followed")
+
+
 @builtin(
     "filter",
-    "next",
     "vars",
     "dir",
     "globals",

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
@@ -22,6 +21,7 @@ from shapedoc.infer.batched import is_open
 from shapedoc.infer.expected import fails
 from shapedoc.infer.given import modules_given, parameters
 from shapedoc.infer.imports import defines, load_library
+from shapedoc.infer.learnt import is_clearer, learnt
 from shapedoc.infer.lineage import touches
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources, called
 from shapedoc.infer.recalled import ranks_of
@@ -109,8 +109,12 @@ class Walk:
         asked = [self._class(cls) for cls in classes]
         for value in definitions:
             if isinstance(value, Function) and value.module is None and self._is_new(value):
+                self.m.asked = {}
                 given, sizes = self._given(value)
                 self._entry(value.name, self._function(value, given), sizes)
+                for answer in self._unseen(value):
+                    chosen = {name: Arg(flag) for name, flag in answer.called.items()}
+                    self._entry(value.name, self._function(value, given | chosen), sizes)
         for questions in asked:
             if questions is not None:
                 self._variants(questions)
@@ -151,6 +155,8 @@ class Walk:
             if not isinstance(member, Function) or not self._is_new(member) or name.startswith("__"):
                 continue
             self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
+            for answer in self._unseen(member):
+                self._entry(f"{cls.name}.{name}", self._method(instance, member, answer.called), sizes)
         return Asked(cls, forward, [*self._answers(cls), *self._flags(forward)], cost) if forward is not None else None
 
     def _variants(self, asked: Asked) -> None:
@@ -191,13 +197,18 @@ class Walk:
         return answers[:_VARIANTS]
 
     def _flags(self, forward: Function) -> list[Answer]:
-        """Other values of the flags of ``forward`` that the program asks for, one at a time."""
+        """Other values of the flags of a function, such as ``forward``, that the program asks for, one at a time."""
         answers = []
         for p in forward.node.params:
             for value, branches in self.m.asked.get(called(p.name), {}).items():
                 if isinstance(value, bool) and p.name in forward.defaults:
                     answers.append(Answer({}, branches, {p.name: Bool(value, called(p.name))}))
         return answers[:_VARIANTS]
+
+    def _unseen(self, function: Function) -> list[Answer]:
+        """The flags of a function that nobody calls whose other value leads into a branch that no walk has seen."""
+        one, other = self.m.sides
+        return [answer for answer in self._flags(function) if not answer.branches <= (one & other)]
 
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:
         m = self.m
@@ -300,8 +311,8 @@ class Walk:
             if not whole:
                 break
             m.recalled = ranks_of(m.trace.events[start:], m.sizes, m.surmises, m.tentative) | m.recalled
-            now = _learn(m, symbols)
-            done = now == known or not _clearer(m, start) or not rounds
+            now = learnt(m, symbols)
+            done = now == known or not is_clearer(m, start) or not rounds
             known = now
             if done and any(is_open(m, t) for t in m.batchless) and m.sources.later_use:
                 rounds, m.supposing = _PASSES - 1, True
@@ -363,36 +374,4 @@ class Walk:
         }
 
 
-def _clearer(m: Machine, start: int) -> bool:
-    """Whether something that an op did not know when it was evaluated is known now."""
-    for event in m.trace.events[start:]:
-        shapes = [o.shape for o in event.operands if o.shape is not None] if event.lost else [event.shape]
-        for shape in shapes:
-            if shape is not None and shape.run is not None and m.sizes.shape(shape).run is None:
-                return True
-    return False
-
-
 Runner = Callable[[dict[str, Symbolic]], None]
-
-
-def _learn(m: Machine, symbols: Mapping[str, Symbolic]) -> dict[int, str]:
-    """Keep what this walk learnt of the parameters; a summary of it, to see whether anything is new."""
-    summary: dict[int, str] = {}
-    for root in symbols.values():
-        for s in root.walk():
-            if s.used_as_tensor:
-                shape = m.sizes.shape(s.as_tensor().shape)
-                summary[id(s)] = _summary(shape)
-                stated = s.as_tensor().uid in m.described
-                surmised = s.as_tensor().uid in m.surmises.tensors or m.surmises.of_shape(m.sizes, s.as_tensor().shape)
-                s.refine(shape)
-                if stated:
-                    m.described.add(s.as_tensor().uid)
-                elif surmised:
-                    m.surmises.tensors.add(s.as_tensor().uid)
-    return summary
-
-
-def _summary(shape: Shape) -> str:
-    return ",".join(getattr(getattr(i, "dim", None), "__repr__", lambda: "*")() for i in shape.items)

@@ -72,7 +72,10 @@ def name(m: Machine, node: ir.Name) -> Value:
         return value
     if node.id in BUILTINS:
         return Builtin(node.id)
-    return brought(m, node.id) or Unknown(f"name `{node.id}` is not known")
+    if (found := brought(m, node.id)) is not None:
+        return found
+    m.unbound |= {(len(m.frames), node.id)}
+    return Unknown(f"name `{node.id}` is not known")
 
 
 @evaluator(ir.Attribute)

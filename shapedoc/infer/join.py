@@ -23,12 +23,16 @@ _ALTERNATIVES = 3
 
 
 class State:
-    """The variables and attributes at one point, and what was known of sizes."""
+    """The variables and attributes at one point, and what was known of sizes.
 
-    __slots__ = ("attributes", "signal", "sizes", "variables")
+    unbound: names that were used before anything had set them: Python would have raised.
+    """
+
+    __slots__ = ("attributes", "signal", "sizes", "unbound", "variables")
 
     def __init__(self, machine: Machine, mark: int, signal: str) -> None:
         self.variables = machine.frame.variables
+        self.unbound = machine.unbound
         self.sizes = machine.sizes
         self.signal = signal
         # What this branch wrote to objects, by (attributes dict, name); taken back by `snapshot`'s owner.
@@ -43,6 +47,7 @@ def snapshot(machine: Machine, walk: Callable[[], str]) -> State:
     frame, sizes, mark = machine.frame, machine.sizes, len(machine.journal)
     variables = frame.variables
     branch = machine.branch
+    unbound, machine.unbound = machine.unbound, frozenset()
     machine.branch_count += 1
     machine.branch = (*branch, machine.branch_count)
     frame.variables = dict(variables)
@@ -53,6 +58,7 @@ def snapshot(machine: Machine, walk: Callable[[], str]) -> State:
     finally:
         machine.take_back(mark)
         frame.variables, machine.sizes, machine.branch = variables, sizes, branch
+        machine.unbound = unbound
     return state
 
 
@@ -70,7 +76,7 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
             machine.journal.append((attributes, name, attributes.get(name)))
             attributes[name] = going[0].attributes[(id(attributes), name)][1]
         return ""
-    names = {n: None for s in going for n in s.variables}
+    names, depth = {n: None for s in going for n in s.variables}, len(machine.frames)
     variables, first, second = machine.frame.variables, going[0].variables, going[1].variables
     others = [s.variables for s in going[2:]]
     for name in names:
@@ -78,7 +84,9 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         if value is not None and second.get(name) is value and all(o.get(name) is value for o in others):
             variables[name] = value
             continue
-        values = [v and settled(s.sizes, v) for s in going for v in (s.variables.get(name),)]
+        # A branch that uses it before it sets it, as in `x = x * y`, is not the one that is taken first.
+        taken = [s for s in going if (depth, name) not in s.unbound] or going
+        values = [v and settled(s.sizes, v) for s in taken for v in (s.variables.get(name),)]
         # Where a branch does not set it, no program that goes on from there may use it.
         variables[name] = join(machine, [v for v in values if v is not None], node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}

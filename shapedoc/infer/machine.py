@@ -149,6 +149,8 @@ class Machine(Recorder):
         # The branch whose test is being evaluated (its id, 0 for none), and those that have been walked, by side.
         self.testing = 0
         self.sides: tuple[set[int], set[int]] = (set(), set())
+        # What was used before anything had set it, in the branch at hand: the depth of the frame, and the name.
+        self.unbound: frozenset[tuple[int, str]] = frozenset()
         self.last_shape: tuple[Tensor, Value] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None

@@ -11,26 +11,30 @@ from shapedoc.source import ir
 __all__ = ["note_results"]
 
 
-def note_results(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> None:
-    """Record a call that gives more or fewer results than the names it is assigned to; Python raises there.
+def note_results(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | None) -> Value:
+    """What is taken apart. Record a call that gives more or fewer results than there are names; Python raises there.
 
-    A module that gives one tensor is taken apart along its first axis: that fits batches of one size.
+    A module that gives one tensor is taken apart along its first axis: that fits batches of one size, and where
+    another module is called what it gives has nothing to do with such rows.
     """
-    if m.path or m.watched or not isinstance(source, ir.Call) or any(isinstance(t, ir.Starred) for t in target.items):
-        return
-    wanted = len(target.items)
+    if not isinstance(source, ir.Call) or any(isinstance(t, ir.Starred) for t in target.items):
+        return value
     match value:
-        case Seq(rest=None, kind="tuple", items=items) if len(items) != wanted:
-            first, got = next((i for i in items if isinstance(i, Tensor)), None), str(len(items))
-        case Tensor() if not m.patched and _is_of_module(m, value, source) and _first_is_open(m, value):
-            first, got = value, "1"
-        case _:
-            return
-    if first is None or not _is_known(m, source.func):
+        case Seq(rest=None, kind="tuple", items=items) if len(items) != len(target.items):
+            _note(m, target, source, next((i for i in items if isinstance(i, Tensor)), None), len(items))
+        case Tensor() if _is_of_module(m, value, source) and _first_is_open(m, value):
+            if not m.patched:
+                _note(m, target, source, value, 1)
+            return Unknown("one tensor, taken apart as several", (value.event,))
+    return value
+
+
+def _note(m: Machine, target: ir.Sequence, source: ir.Call, first: Tensor | None, got: int) -> None:
+    if m.path or m.watched or first is None or not _is_known(m, source.func):
         return
     operand = Operand("input", first, shape=first.shape)
     event = m.emit("unpack", target, (operand,), Unknown("unpacking of another length"))
-    detail = {"wanted": str(wanted), "got": got, "why": "results", "called": _called(source.func)}
+    detail = {"wanted": str(len(target.items)), "got": str(got), "why": "results", "called": _called(source.func)}
     event.problems = (Problem("wrong-rank", ("input",), detail=detail),)
 
 

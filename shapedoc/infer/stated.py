@@ -350,7 +350,7 @@ class Statements:
     ) -> None:
         if stated.sure and stated.form not in READ_BY_PROGRAMS and not self._is_faulty(m, value):
             m.mistrusted.add(m.function)
-        if not stated.sure or m.path:
+        if not stated.sure or m.path or (stated.prose and parameter and value.event >= 0):
             return
         said_before = rank and self.renamed and (m.function, value.uid) in self.confirmed
         if value.event in m.one_sided | m.surmises.events and not said_before:

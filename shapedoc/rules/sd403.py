@@ -8,7 +8,8 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Shape
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Trace
-from shapedoc.core.value import NoneValue
+from shapedoc.core.value import Layer, NoneValue
+from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd401 import is_right, wrong_use
@@ -20,6 +21,7 @@ __all__ = ["RULE"]
 
 _TURNS = frozenset(("transpose", "permute", "movedim", "moveaxis", "swapaxes", "swapdims"))
 _TAKES_DIM = frozenset(("softmax", "Softmax.forward"))
+_LOGS = frozenset(("log_softmax", "LogSoftmax.forward"))
 _AS_IT_IS = frozenset(("contiguous", "clone", "dropout", "Dropout.forward"))
 
 
@@ -42,6 +44,26 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         if shape.rank == 3 or any(wrong_use(softmax, u) is not None for u in found):
             yield _found(trace, g, softmax, shape.rank)
+    for softmax in _of_logs(trace):
+        if not _brought_to_the_front(g, softmax):
+            yield _found(trace, g, softmax, 3)
+
+
+def _of_logs(trace: Trace) -> Iterator[Softmax]:
+    """The log-softmaxes of three axes that name none, of scores for features: one for each is what a map gave."""
+    for event in trace.events:
+        if event.short not in _LOGS or not any(p.kind == "implicit-softmax-axis" for p in event.problems):
+            continue
+        scores = next(iter(tensor_operands(event)), None)
+        shape = shape_at(event, scores) if scores is not None else None
+        if scores is None or shape is None or shape.rank != 3 or event.sizes is None:
+            continue
+        first, _, last = shape.axes
+        if event.sizes.role(last, "feature") is None or event.sizes.role(first, "feature") is not None:
+            continue
+        layer = event.value("self")
+        built = layer if isinstance(layer, Layer) else None
+        yield Softmax(event, scores, first, event.span, len(event.calls), "log_softmax", True, built)
 
 
 def _unchanged(trace: Trace, span: Span, function: str, operand: Operand, rank: int) -> Finding:
@@ -121,6 +143,10 @@ def _alike(one: Shape, other: Shape | None) -> bool:
     return all(a.same(b) for a, b in zip(one.axes, other.axes, strict=True))
 
 
+def _kind(softmax: Softmax) -> str:
+    return "log_softmax" if softmax.event.short in _LOGS else "softmax"
+
+
 def _found(trace: Trace, g: Graph, softmax: Softmax, rank: int) -> Finding:
     event = softmax.event
     name, shape = named(trace, softmax.scores), shape_text(event, softmax.scores.shape)
@@ -134,7 +160,7 @@ def _found(trace: Trace, g: Graph, softmax: Softmax, rank: int) -> Finding:
         code=RULE.code,
         name=RULE.name,
         severity="error",
-        message=f"softmax without `dim` on {rank}-D {name} {shape} takes {which}",
+        message=f"{_kind(softmax)} without `dim` on {rank}-D {name} {shape} takes {which}",
         tensor=name,
         actual=shape,
         labels=(label(softmax.layer.span, "built without `dim`") if softmax.layer is not None else ())

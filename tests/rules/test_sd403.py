@@ -44,6 +44,29 @@ class Pool(nn.Module):
         B, T, D = memory.shape
         return self.softmax(torch.bmm(memory, q.unsqueeze(2)))  # <- SD403
 """,
+    "logarithms, of a step whose axis stays": """
+class Words(nn.Module):
+    def __init__(self, kind, width, hidden, layers, words):
+        super().__init__()
+        self.rnn_kind = kind
+        self.layers, self.hidden = layers, hidden
+        self.run = getattr(nn, self.rnn_kind.upper())(width, hidden, layers, bias=False)
+        self.table = nn.Embedding(words, width)
+        self.out = nn.Linear(hidden, words)
+
+    def begin(self, size):
+        weight = next(self.parameters()).data
+        if self.rnn_kind == "lstm":
+            return (weight.new(self.layers, size, self.hidden).zero_(), weight.new(self.layers, size, self.hidden).zero_())
+        return weight.new(self.layers, size, self.hidden).zero_()
+
+    def forward(self, tokens):
+        state, found = self.begin(tokens.size(0)), []
+        for t in range(tokens.size(1)):
+            seen, state = self.run(self.table(tokens[:, t].view(-1)).unsqueeze(0), state)
+            found.append(F.log_softmax(self.out(seen)))  # <- SD403
+        return torch.cat(found, 1)
+""",
     "four axes, over the heads": """
 def attend(q, k, v):
     B, H, T, D = q.shape
@@ -105,6 +128,27 @@ def weights(query, memory):
     return F.softmax(torch.bmm(memory, query.unsqueeze(2)).squeeze(2))
 
 weights(torch.randn(2, 7), torch.randn(2, 5, 7))
+""",
+    "logarithms of a matrix": """
+class Words(nn.Module):
+    def __init__(self, rnn_type, width, words):
+        super().__init__()
+        self.run = getattr(nn, rnn_type)(width, width)
+        self.out = nn.Linear(width, words)
+
+    def forward(self, seen, state):
+        seen, state = self.run(seen.unsqueeze(0), state)
+        return F.log_softmax(self.out(seen.squeeze(0)))
+""",
+    "logarithms over the classes, which come first": """
+class Pixels(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.out = nn.Conv2d(3, classes, 1)
+
+    def forward(self, image):
+        C, H, W = image.shape
+        return F.log_softmax(self.out(image))
 """,
     "time first, and summed over it": """
 def pool(scores, outputs):

@@ -41,6 +41,7 @@ _NUMBER_OR = re.compile(
 )
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _ONE_AXIS = re.compile(r"[\[(]\s*\w+\s*,\s*[\])]")
+_ONE_SIZE = re.compile(r"\[\w+\]|\(\w+\)")
 _RULE = re.compile(r"[-=~]{3,}\s*")
 _ROLE = re.compile(r":(?:obj|class|math|attr|py:class|meth|func):(?=`)|~(?=torch)")
 _TEX = (
@@ -52,6 +53,10 @@ _TEX = (
     (re.compile(r"\\ast\b"), "*"),
 )
 _TYPE = re.compile(r"^\(?\s*(?:[\w.]*Tensor|ndarray|np\.ndarray|numpy\.ndarray|array)\)?\s*[:,]?\s*")
+# A type says that it is one tensor, and one pair of brackets that it is as long as this.
+_ONE_TENSOR = re.compile(
+    r"\(?\s*(?:Optional\[)?(?:[\w.]*Tensor|(?:np\.|numpy\.)?ndarray)\b[^:(]*(?::|$)|\([\w.]*Tensor\b[^:(]*"
+)
 _TYPED_SHAPE = re.compile(r"(?<=\w)\s+(?=[\[(])")
 
 
@@ -93,7 +98,7 @@ def read_docstring(text: str, span: Span4) -> Documented:
         return documented
     results: list[tuple[_Item, list[StatedShape]]] = []
     for item in _items(text):
-        shapes = read_prose(_shorn(item.text), _whole(span, item))
+        shapes = _read(item, span)
         if _SEVERAL.search(item.text):
             shapes = []
         if _NUMBER_OR.search(item.text):
@@ -104,6 +109,15 @@ def read_docstring(text: str, span: Span4) -> Documented:
             _note(documented, item, shapes[0])
     _results(documented, results)
     return documented
+
+
+def _read(item: _Item, span: Span4) -> list[StatedShape]:
+    """The shapes in an entry; sure where its type says that it is one tensor, and one list of sizes ends it."""
+    shapes = read_prose(_shorn(item.text), _whole(span, item))
+    typed = _ONE_TENSOR.match(item.text) if len(shapes) == 1 else None
+    if typed is None or len(_BRACKETS.findall(item.text, typed.end())) != 1:
+        return shapes
+    return [replace(s, sure=True, prose=not s.sure) for s in shapes]
 
 
 def _note(documented: Documented, item: _Item, shape: StatedShape) -> None:
@@ -232,6 +246,8 @@ def _shorn(text: str) -> str:
             text = pattern.sub(by, text)
     text = text.replace("``", "`")
     shorn = _TYPE.sub("", text, count=1)
+    if shorn is not text and _ONE_SIZE.match(shorn):
+        return f"shape {shorn}"  # ``LongTensor [batch]``
     return shorn if shorn[:1] in "([`" or shorn[:5] == "shape" else text
 
 

@@ -154,6 +154,7 @@ class StatedShape:
     of: int = 1
     alternatives: tuple[tuple[DimExpr, ...], ...] = field(default=())
     kind: Kind = ""
+    prose: bool = False
 
     @property
     def rank(self) -> int | None:

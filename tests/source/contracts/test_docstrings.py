@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from shapedoc.source.contracts import ModuleContracts
+from shapedoc.source.contracts.docstrings import read_docstring
 from shapedoc.source.ir import FunctionDef
 from shapedoc.source.lower_ast import lower
 from shapedoc.source.walk import statements
@@ -276,3 +277,24 @@ def test_the_shape_of_the_next_name_is_not_that_of_the_first() -> None:
         """query (d,), keys (T, d), values (T, d)."""
     '''
     assert "query" not in stated(text)[0]
+
+
+def test_one_tensor_whose_sentence_ends_in_its_shape() -> None:
+    said = read_docstring(
+        """Align.
+
+        Args:
+            text (Tensor): Batch of embedded words (B, T_text, adim).
+            masks (torch.Tensor, optional): Where words are (B, T_text)
+            word : LongTensor [batch] - the word of the step before
+            both (Tensor): Batch (see above) of words (B, T_text).
+            many (list of Tensor): Batches of words (B, T_text).
+            kind (ndarray): Numbers [float32].
+            loose: Batch of embedded words (B, T_text).
+        """,
+        (1, 0, 11, 0),
+    )
+    sure = {name: str(shapes[0]) for name, shapes in said.named.items() if shapes[0].sure}
+    assert sure == {"text": "(B, T_text, adim)", "masks": "(B, T_text)", "word": "(batch,)"}
+    assert said.named["text"][0].prose
+    assert not said.named["word"][0].prose
