@@ -30,8 +30,13 @@ _THROUGH = SHAPING | frozenset(
 
 # Names of sizes that count what a model chooses from.
 _COUNTS = re.compile(
-    r"(^|_)n?vocab|(^|_)(n|num)_?(class(es)?|labels?|tags?)$|(^|_)(class|label|tag)(es|s)?_(num|count|size)$"
+    r"(^|_)n?vocab|(^|_)(n|num)_?(class(es)?|labels?|tags?|tokens?)$|(^|_)(class|label|tag)(es|s)?_(num|count|size)$"
 )
+# As many as there are results, whatever they are.
+_RESULTS = re.compile(r"(^|_)out(put)?_(size|dim)$")
+_SCORES = re.compile(r"(^|[._])logits?$")
+# At most so many classes are counted by a number in the source.
+_FEW = 16
 _CHOOSES = frozenset(
     (
         "softmax", "log_softmax", "Softmax.forward", "LogSoftmax.forward", "argmax", "topk", "cross_entropy",
@@ -211,12 +216,18 @@ def outlets(trace: Trace) -> Iterator[Outlet]:
     seen: set[Span] = set()
     for event in events_of(trace, ("Linear.forward",)):
         layer = layer_of(event)
-        if layer is None or layer.span is None or layer.span.path or layer.span in seen or event.problems:
+        if layer is None or layer.span is None or layer.span.path or layer.span in seen:
+            continue
+        if any(severity_of(p.sameness) != "note" for p in event.problems):
             continue
         ours, out = (_named(event, layer.config.get(name)) for name in ("in_features", "out_features"))
-        if not _COUNTS.search(ours) or _COUNTS.search(out) or not _is_made_unseen(g, event):
+        few = out != "" and _is_few(event, layer)
+        if _COUNTS.search(out) or not (few or _COUNTS.search(ours) or _RESULTS.search(ours)):
             continue
-        used = _answer(trace, g, event, returned=bool(out))
+        made = _is_fed_what_it_makes(event, layer)
+        if not made and (_RESULTS.search(ours) or event.problems or not _is_made_unseen(g, event)):
+            continue
+        used = _answer(trace, g, event, returned=bool(out) and not few)
         if used is not None:
             seen.add(layer.span)
             yield Outlet(layer, event, used)
@@ -224,8 +235,26 @@ def outlets(trace: Trace) -> Iterator[Outlet]:
 
 def _named(event: Event, value: Value | None) -> str:
     """The name of a size that is one name; "" for any other."""
-    sym = event.sizes.resolve(value.dim).sym if isinstance(value, Int) and event.sizes is not None else None
+    if not isinstance(value, Int) or event.sizes is None:
+        return ""
+    sym = value.dim.sym or event.sizes.resolve(value.dim).sym
     return sym.name.lower() if sym is not None else ""
+
+
+def _is_few(event: Event, layer: Layer) -> bool:
+    """Whether the input is said to have as many features as there are classes: ``Linear(2, d_model)``."""
+    ours = layer.config.get("in_features")
+    const = event.sizes.resolve(ours.dim).const if isinstance(ours, Int) and event.sizes is not None else None
+    return const is not None and const <= _FEW
+
+
+def _is_fed_what_it_makes(event: Event, layer: Layer) -> bool:
+    """Whether the input has the very size that the output is built with, and not that of the input."""
+    operand, made = event.operand("input"), layer.config.get("out_features")
+    shape, sizes = shape_at(event, operand), event.sizes
+    if shape is None or not shape.suffix or sizes is None or not isinstance(made, Int):
+        return False
+    return sizes.resolve(shape.suffix[-1].dim) == sizes.resolve(made.dim) and made.dim.named
 
 
 def _is_made_unseen(g: Graph, event: Event) -> bool:
@@ -249,6 +278,8 @@ def _answer(trace: Trace, g: Graph, event: Event, *, returned: bool) -> Span | N
     """Where the output is chosen from, or, if that will do, returned as it is."""
     made = (event, *g.forward(event, lambda e: e.short in _THROUGH))
     chosen = next((e.span for e in made if e.short in _CHOOSES), None)
+    if chosen is None and _SCORES.search(event.target):
+        chosen = event.span
     if chosen is not None or not returned:
         return chosen
     results = (e.result for e in made if e is event or e.short in _THROUGH)

@@ -10,6 +10,7 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Int, Layer
 from shapedoc.rules.blame import layer_of
 from shapedoc.rules.exchanged import Exchanged, Outlet, exchanged_maps, outlets
+from shapedoc.rules.fedjoined import FedJoined, fed_joined
 from shapedoc.rules.swapped import Swapped, swapped_maps
 from shapedoc.rules.wording import call_labels, finding, label, text_of
 
@@ -21,17 +22,22 @@ def turned_maps(trace: Trace, fed: Sequence[Finding], code: str, name: str) -> I
     told = {f.span for f in fed}
     shown = told | {lb.span for f in fed for lb in f.labels}
     surely = told | {lb.span for f in fed if f.severity != "note" for lb in f.labels}
-    for found in swapped_maps(trace):
-        if found.layer.span not in shown:
+    for found in _found(trace):
+        hidden = surely if isinstance(found, Exchanged | Outlet) else shown
+        if found.layer.span not in hidden:
+            surely.add(found.layer.span)
+            shown.add(found.layer.span)
             yield from _told(trace, found, code, name)
-    for other in exchanged_maps(trace):
-        if other.layer.span not in surely:
-            yield from _told(trace, other, code, name)
-    for outlet in outlets(trace):
-        yield from _told(trace, outlet, code, name)
 
 
-def _told(trace: Trace, found: Swapped | Exchanged | Outlet, code: str, name: str) -> Iterator[Finding]:
+def _found(trace: Trace) -> Iterator[Swapped | Exchanged | Outlet | FedJoined]:
+    yield from swapped_maps(trace)
+    yield from exchanged_maps(trace)
+    yield from outlets(trace)
+    yield from fed_joined(trace)
+
+
+def _told(trace: Trace, found: Swapped | Exchanged | Outlet | FedJoined, code: str, name: str) -> Iterator[Finding]:
     event, layer = found.event, found.layer
     ours, made = (layer.config[setting] for setting in ("in_features", "out_features"))
     if layer.span.path or event.sizes is None or not isinstance(ours, Int) or not isinstance(made, Int):
@@ -59,9 +65,10 @@ def _told(trace: Trace, found: Swapped | Exchanged | Outlet, code: str, name: st
 
 
 def _reason(
-    trace: Trace, found: Swapped | Exchanged | Outlet, before: str, after: str
+    trace: Trace, found: Swapped | Exchanged | Outlet | FedJoined, before: str, after: str
 ) -> tuple[str, tuple[Label, ...], str]:
     """What becomes of the output, where, and why that is wrong."""
+    event = found.event
     match found:
         case Swapped(cut=cut, wanted=wanted):
             why = (
@@ -73,7 +80,14 @@ def _reason(
             why = f"nothing but this map says that its input is `{before}`, and its output is to be just that"
             what = f"meets the `{before}` of {_other(trace, found, met)}"
             return what, label(met.span, f"`{after}` meets `{before}` here"), why
-        case Outlet(used=used, event=event):
+        case FedJoined(join=join, parts=parts):
+            why = f"the sizes of {parts} parts that are joined are summed up, and that sum is what the map should take"
+            return (
+                "is the size of its input",
+                label(join.span, f"{parts} parts are joined here") + label(event.span, "called here"),
+                why,
+            )
+        case Outlet(used=used):
             why = (
                 f"what a model chooses from has one score for each of the `{before}`, and this map is fed what another "
                 "module has made"

@@ -121,7 +121,96 @@ class Reader(BaseReader):
 """,
 }
 
+WRONG |= {
+    "two classes, behind a model that is not followed": """
+class NextSentence(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = Backbone(width)
+        self.follows = nn.Linear(2, width)  # <- SD106
+
+    def forward(self, tokens):
+        return F.log_softmax(self.follows(self.body(tokens)), dim=-1)
+""",
+    "what is called logits, behind a model that is not followed": """
+class Tagger(nn.Module):
+    def __init__(self, width, vocab_size):
+        super().__init__()
+        self.body = Backbone(width)
+        self.final = nn.Linear(vocab_size, width)  # <- SD106
+
+    def forward(self, tokens):
+        out = {}
+        logits = self.final(self.body(tokens))
+        out["logits"] = logits
+        return out
+""",
+    "words that are made of a state which has the size that is made": """
+class Writer(nn.Module):
+    def __init__(self, vocab_size, width):
+        super().__init__()
+        self.cell = nn.LSTMCell(width, width)
+        self.words = nn.Linear(vocab_size, width)  # <- SD106
+
+    def forward(self, x):
+        h, c = self.cell(x)
+        return F.log_softmax(self.words(h), dim=-1)
+""",
+    "two halves that are joined, and nobody knows how wide they are": """
+class Joined(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.body = Backbone(size)
+        self.mix = nn.Linear(size, size + size)  # <- SD106
+
+    def forward(self, x):
+        return x + self.mix(torch.cat((x, self.body(x)), dim=-1))
+""",
+    "the sum of what is joined": """
+class Frames(nn.Module):
+    def __init__(self, n_mels, d_state, d_context):
+        super().__init__()
+        self.body = Backbone(d_state)
+        self.cell = nn.LSTMCell(n_mels, d_state)
+        self.frame = nn.Linear(n_mels, d_state + d_context)  # <- SD106
+
+    def forward(self, x):
+        h, c = self.cell(x)
+        return self.frame(torch.cat([h, self.body(h)], -1))
+""",
+}
+
 RIGHT = {
+    "two features that a softmax says nothing of": """
+class Points(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.lift = nn.Linear(2, width)
+        self.score = nn.Linear(width, 1)
+
+    def forward(self, points):
+        return F.softmax(self.score(torch.tanh(self.lift(Backbone(points)))), dim=1)
+""",
+    "an output that is fed back": """
+class Prenet(nn.Module):
+    def __init__(self, output_size, width):
+        super().__init__()
+        self.body = Backbone(width)
+        self.back = nn.Linear(output_size, width)
+
+    def forward(self, x):
+        return self.back(self.body(x))
+""",
+    "a gate and its input, of two halves": """
+class Gated(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.one, self.two = nn.Linear(size, size), nn.Linear(size, size)
+        self.mix = nn.Linear(2 * size, 4 * size)
+
+    def forward(self, x):
+        return self.mix(torch.cat((self.one(x), self.two(x)), dim=-1))
+""",
     "maps of three inputs, each of a size of its own": """
 class Attend(nn.Module):
     def __init__(self, attend, d_query, d_key, d_model):
