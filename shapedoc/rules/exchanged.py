@@ -12,6 +12,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Tensor, Unknown, Value
 from shapedoc.rules.blame import axis_of, layer_of, problems, twins
+from shapedoc.rules.contractions import literal
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph, shape_at
 from shapedoc.rules.inputs import feed_of
 from shapedoc.rules.wording import severity_of
@@ -222,12 +223,12 @@ def outlets(trace: Trace) -> Iterator[Outlet]:
             continue
         ours, out = (_named(event, layer.config.get(name)) for name in ("in_features", "out_features"))
         few = out != "" and _is_few(event, layer)
-        if _COUNTS.search(out) or not (few or _COUNTS.search(ours) or _RESULTS.search(ours)):
+        if ours == out or _COUNTS.search(out) or not (few or _COUNTS.search(ours) or _RESULTS.search(ours)):
             continue
         made = _is_fed_what_it_makes(event, layer)
         if not made and (_RESULTS.search(ours) or event.problems or not _is_made_unseen(g, event)):
             continue
-        used = _answer(trace, g, event, returned=bool(out) and not few)
+        used = _choice(g, event) if few else _answer(trace, g, event, returned=bool(out))
         if used is not None:
             seen.add(layer.span)
             yield Outlet(layer, event, used)
@@ -272,6 +273,16 @@ def _is_made_unseen(g: Graph, event: Event) -> bool:
             return True
         made = g.main_source(made)
     return False
+
+
+def _choice(g: Graph, event: Event) -> Span | None:
+    """Where one of the features of an output is chosen, as they are, or the output where its name says so."""
+    if _SCORES.search(event.target):
+        return event.span
+    for user in g.users[event.index]:
+        if user.short in _CHOOSES and literal(user.value("dim")) in (-1, 1, None):
+            return user.span
+    return None
 
 
 def _answer(trace: Trace, g: Graph, event: Event, *, returned: bool) -> Span | None:

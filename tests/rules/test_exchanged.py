@@ -191,6 +191,25 @@ class Points(nn.Module):
     def forward(self, points):
         return F.softmax(self.score(torch.tanh(self.lift(Backbone(points)))), dim=1)
 """,
+    "heads of three coordinates, weighed over the places": """
+class Places(nn.Module):
+    def __init__(self, n_heads):
+        super().__init__()
+        self.body = Backbone(3)
+        self.place = nn.Linear(3, n_heads)
+
+    def forward(self, x):
+        return F.softmax(self.place(self.body(x)).permute(0, 3, 1, 2), dim=-1)
+""",
+    "a map that keeps the size": """
+class Kept(nn.Module):
+    def __init__(self, out_dim):
+        super().__init__()
+        self.cell, self.again = nn.LSTMCell(out_dim, out_dim), nn.Linear(out_dim, out_dim)
+
+    def forward(self, x):
+        return self.again(self.cell(x)[0])
+""",
     "an output that is fed back": """
 class Prenet(nn.Module):
     def __init__(self, output_size, width):
