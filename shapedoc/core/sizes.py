@@ -158,17 +158,34 @@ class Sizes(Ranks):
             if a.const is not None or b.const is not None or literal_meets(a - b) or called_alike(a, b):
                 return ALWAYS
         elif never_zero(a - b):
-            return Sameness(Kind.NEVER)
+            return UNKNOWN if self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
         if self._floors and (a, b) != (parts := (self._divided(a), self._divided(b))):
             return self._compare(*parts)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
-            if ratio is not None and small.const is None and ratio.syms and ratio.named and not self._unfollowed(ratio):
+            if ratio is None or small.const is not None or not ratio.syms or self._may_be_one(ratio):
+                continue
+            if ratio.named and not self._unfollowed(ratio):
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
         if any(not s.name for s in a.syms | b.syms) and not self._apart.of(a.sym or a, b.sym or b):
             return UNKNOWN
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
+
+    def _may_be_rounded(self, difference: Dim, a: Dim, b: Dim) -> bool:
+        """Whether two sizes differ by no more than a division by a number leaves: ``2 * (n // 2) + 1`` is an odd n."""
+        if difference.const is None:
+            return False
+        return any(
+            divisor.const is not None
+            and abs(difference.const) < divisor.const
+            and not floor.quotient.syms.isdisjoint(a.syms | b.syms)
+            for (_, divisor), floor in self._floors.items()
+        )
+
+    def _may_be_one(self, ratio: Dim) -> bool:
+        """Whether a ratio is what is left of a width by the heads and the width of one: mostly nothing but 1."""
+        return any(len(b.syms) > 1 and not f.quotient.syms.isdisjoint(ratio.syms) for (_, b), f in self._floors.items())
 
     def _divided(self, dim: Dim) -> Dim:
         """A size made of the quotients that were taken of it, also where another branch took them."""

@@ -20,6 +20,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.span import Span
 
 __all__ = [
+    "ANY_ORDER",
     "Bool",
     "Bound",
     "DictValue",
@@ -48,6 +49,10 @@ Order = tuple[int, ...] | None
 _uids = count(1)
 
 
+# The order of memory of a tensor of which that is not known.
+ANY_ORDER = (-1,)
+
+
 @dataclass(slots=True, eq=False)
 class Tensor:
     """A tensor or an array.
@@ -55,7 +60,7 @@ class Tensor:
     shape: its axes. kind: what its elements are ("" if unknown). library: "torch" or "numpy". event: the index in the
     trace of the event that made it, or -1. name: what the author calls it. learned: a parameter of the model.
     order: the permutation of a contiguous tensor that its memory lies in ((0, 2, 1) after ``transpose(1, 2)``), None
-    when contiguous or unknown. source: for an input, what it is (a parameter's name).
+    when contiguous, `ANY_ORDER` where nothing is known. source: for an input, what it is (a parameter's name).
     """
 
     shape: Shape

@@ -262,11 +262,22 @@ def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr
             pass
 
 
+def _keep_rank(m: Machine, result: Tensor, changed: Tensor) -> None:
+    """What is changed in place keeps its axes, whatever is added to it; a number of NumPy is no array yet."""
+    ours = m.sizes.shape(changed.shape)
+    if ours.rank and m.sizes.shape(result.shape).run is not None:
+        result.shape = ours
+        if result.event >= 0:
+            m.trace.events[result.event].shape = ours
+
+
 @executor(ir.AugAssign)
 def augmented(m: Machine, node: ir.AugAssign) -> Signal:
     old, value = m.eval(node.target), m.eval(node.value)
     result = binary(m, node.op, Arg(old, node.target), Arg(value, node.value), node)
     if isinstance(old, Tensor) or (isinstance(old, Symbolic) and old.used_as_tensor):
+        if isinstance(old, Tensor) and isinstance(result, Tensor) and node.op != "@":
+            _keep_rank(m, result, old)
         m.changes(result)
     if isinstance(node.target, ir.Subscript):
         _assign_item(m, node.target, result, None)

@@ -101,4 +101,10 @@ def _words(node: ir.Expr | ir.Stmt | None) -> str:
 @builtin("type")
 def type_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     value = args[0].value if args else NoneValue()
-    return value.cls if isinstance(value, Instance) else Unknown("a type")
+    match value:
+        case Instance():
+            return value.cls
+        case Layer():
+            return Library(value.kind)
+        case _:
+            return Unknown("a type")

@@ -330,4 +330,8 @@ def _join_layers(machine: Machine, layers: Sequence[Layer], node: Where) -> Valu
     first = layers[0]
     names = {n for layer in layers for n in layer.config}
     config = {n: join(machine, [layer.config.get(n, NoneValue()) for layer in layers], node) for n in sorted(names)}
+    for name, size in config.items():
+        # What one call says of a size does not hold for the next one, which may be of another layer.
+        if isinstance(size, Int) and not any(layer.config.get(name) == size for layer in layers):
+            config[name] = Unknown("one of several layers")
     return Layer(first.kind, config, first.span, first.name, first.event)

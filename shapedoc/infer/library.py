@@ -85,9 +85,11 @@ def real(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
         return numbers.arithmetic("**", left, right, m.sizes)
     if qualified == "prod" and values and isinstance(values[0], Seq) and values[0].rest is None:
         total: Value = Int(ONE)
-        for v in values[0].items:
+        factors = [_number(v) for v in values[0].items]
+        for v in factors:
             if not isinstance(v, Int) or not isinstance(total, Int):
-                return m.fresh_int()
+                signed = any(isinstance(f, Int) and (f.dim.value or 0) < 0 for f in factors)
+                return Unknown("a number that may be below 0") if signed else m.fresh_int()
             total = Int(total.dim * v.dim)
         return total
     if qualified in ("ceil", "floor", "isqrt"):

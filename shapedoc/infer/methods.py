@@ -44,9 +44,10 @@ def tensor_method(
     plain = _about_shape(m, tensor, method, args, keywords, node)
     if plain is not None:
         return plain
-    if any(_partial(a.value) for a in args):
+    if not rest and any(_partial(a.value) for a in args):
         return _with_parts(m, tensor, method, args, node, where)
     numpys = method == "astype" or (tensor.event < 0 and _is_numpys(method, args, keywords))
+    numpys = numpys or (method == "dot" and _may_be_arrays(m, [tensor, *(a.value for a in args)]))
     prefix = "numpy.ndarray" if numpys else prefix_of(m, tensor)
     qualified = f"{prefix}.{method}"
     in_place = method.endswith("_") and not method.endswith("__")
@@ -86,6 +87,26 @@ def _is_numpys(method: str, args: Sequence[Arg], keywords: Keywords) -> bool:
     if method == "transpose":
         return len(args) > 2 or (len(args) == 1 and isinstance(args[0].value, Seq))
     return method in ("max", "min") and not keywords.keys().isdisjoint(("axis", "keepdims"))
+
+
+def _may_be_arrays(m: Machine, values: Sequence[Value]) -> bool:
+    """Whether a plain function of a file with both libraries multiplies what nothing of torch has made.
+
+    The two have one method of this name, which takes vectors alone in torch.
+    """
+    if "numpy" not in m.libraries or m.frame.owner is not None:
+        return False
+    pending, seen = [v for v in values if isinstance(v, Tensor)], set[int]()
+    while pending:
+        event = pending.pop().event
+        if event < 0 or event in seen:
+            continue
+        seen.add(event)
+        made = m.trace.events[event]
+        if made.op.startswith("torch.") and not made.op.startswith("torch.Tensor."):
+            return False
+        pending.extend(o.value for o in made.operands if isinstance(o.value, Tensor))
+    return True
 
 
 def _partial(value: Value) -> bool:

@@ -11,6 +11,7 @@ from shapedoc.core.value import (
     Dtype,
     Float,
     Int,
+    Library,
     NoneValue,
     Seq,
     SizeOf,
@@ -195,6 +196,8 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
             return Bool((left.value in right.value) == (op == "in"))
     if isinstance(left, Dtype) and isinstance(right, Dtype) and op in ("==", "!="):
         return same_dtype(left, right, op == "==")
+    if isinstance(left, Library) and isinstance(right, Library) and op in ("==", "!="):
+        return Bool((left.qualified == right.qualified) == (op == "=="))
     if op in ("in", "not in"):
         return membership(left, right, op == "in")
     if op in ("==", "!=") and (isinstance(left, NoneValue) != isinstance(right, NoneValue)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import NoneValue, Tensor, Value
+from shapedoc.core.value import ANY_ORDER, NoneValue, Tensor, Value
 from shapedoc.ops.axes import position, positions
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of
@@ -19,6 +19,8 @@ __all__ = ["permuted", "squeeze", "swap", "unsqueeze"]
 def permuted(at: OpContext, input: Tensor, order: Sequence[int]) -> Tensor:
     """The tensor with its axes in another order; `order` says which old axis stands at each place."""
     items = at.shape(input).items
+    if input.order == ANY_ORDER:
+        return at.tensor([items[i] for i in order], input, order=ANY_ORDER)
     memory = input.order or tuple(range(len(items)))
     lies = tuple(memory[i] for i in order) if len(memory) == len(items) else None
     straight = lies is None or lies == tuple(range(len(items))) or at.shape(input).rank is None
@@ -206,7 +208,7 @@ def unsqueeze(at: OpContext, input: Tensor, dim: int) -> Value:
         return at.unknown(input, more=1)
     items = at.shape(input).items
     order = input.order
-    if order is not None:
+    if order is not None and order != ANY_ORDER:
         shifted = [o + (o >= place) for o in order]
         order = (*shifted[:place], place, *shifted[place:])
     return at.tensor((*items[:place], Axis.one(), *items[place:]), input, order=order)
@@ -316,8 +318,8 @@ def _named_elsewhere(at: OpContext, item: Axis | Run) -> bool:
 
 
 def _order_without(input: Tensor, dropped: Sequence[int]) -> tuple[int, ...] | None:
-    if input.order is None:
-        return None
+    if input.order is None or input.order == ANY_ORDER:
+        return input.order
     left = [o for i, o in enumerate(input.order) if i not in dropped]
     ranks = {o: r for r, o in enumerate(sorted(left))}
     order = tuple(ranks[o] for o in left)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import (
+    ANY_ORDER,
     Bool,
     DictValue,
     Dtype,
@@ -142,10 +143,12 @@ def binary(at: OpContext, input: Tensor, other: Tensor, **settings: Value) -> Va
 
 
 def _order(at: OpContext, input: Tensor, other: Tensor) -> tuple[int, ...] | None:
-    """The memory order of elementwise arithmetic, where it is certain: that of the only operand with axes."""
+    """The memory order of elementwise arithmetic: that of the only operand with axes; torch chooses among several."""
     if not at.shape(other).items:
         return input.order
-    return other.order if not at.shape(input).items else None
+    if not at.shape(input).items:
+        return other.order
+    return None if input.order is None and other.order is None else ANY_ORDER
 
 
 @op(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
-from shapedoc.core.value import Dtype, Seq, Tensor, Value
+from shapedoc.core.value import ANY_ORDER, Dtype, Seq, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents
@@ -275,7 +275,7 @@ def _report_scramble(
 def _check_memory(at: OpContext, input: Tensor, old: Sequence[Axis], groups: Regrouped) -> None:
     """Report axes that are joined and do not lie side by side in memory."""
     order = input.order
-    if order is None or len(order) != len(old):
+    if order is None or order == ANY_ORDER or len(order) != len(old):
         return
     real = [i for i, axis in enumerate(old) if axis.dim != ONE]
     rank = {i: r for r, i in enumerate(sorted(real, key=lambda i: order[i]))}

@@ -28,6 +28,13 @@ _HIDDEN = (
 )
 _SEEN = r"(?:attend\w*|kept|keep|valid|real|visible|seen|allowed|unmasked|included?)"
 _ZERO, _ONE = r"(?<![\w.])(?:0|zeros?|false)\b", r"(?<![\w.])(?:1|ones?|true)\b"
+# "padding is 1", which is read as "1 means padding"; "set to 0, masked …", which says nothing of what 0 means.
+_AFTER = re.compile(
+    rf"\b((?:(?:not|non)[ -]?)?(?:{_HIDDEN}|{_SEEN})(?: \w+){{0,2}}) ?(?:\bis|\bare|=|==|:) ({_ZERO}|{_ONE})",
+    re.IGNORECASE,
+)
+_MADE = re.compile(rf"\bto ({_ZERO}|{_ONE})(?=\s*,)", re.IGNORECASE)
+_NON = re.compile(r"\b(non|un)-?(?=pad|mask)", re.IGNORECASE)
 
 
 def _patterns(seen: str, hidden: str) -> re.Pattern[str]:
@@ -59,7 +66,8 @@ def stated_sign(trace: Trace, function: str, name: str) -> Sign | None:
             rest = said[match.end() :]
             end = _NEXT.search(rest)
             part = _BRACKETS.sub(" ", rest[: end.start() if end is not None else 400][:400]).replace("#", " ")
-            part = re.sub(r"\s+", " ", part)
+            part = _MADE.sub(" ", _NON.sub("not ", re.sub(r"\s+", " ", part)))
+            part = _AFTER.sub(r"; \2 means \1;", part)
             if _KEEP.search(part) or _WHETHER.search(part):
                 found.add("keep")
             if _DROP.search(part):

@@ -38,6 +38,8 @@ def _in_a_loop(g: Graph, event: Event, join: Join, place: int) -> RowsFound | No
     tensors = event.operand("tensors")
     before, step = join.shapes
     ones = [k for k, axis in enumerate(step.axes) if axis.dim == ONE and k != place]
+    if place and ones == [0] and before.axes[0].dim == ONE:
+        return None  # a batch of one
     if not event.loops or not ones or tensors is None:
         return None
     if not _is_carried(g, event, tensors.parts[0]):

@@ -60,11 +60,20 @@ def _of(g: Graph, event: Event) -> Misdrawn | None:
     if number is None or shape is None or scores is None or (shape.suffix and shape.suffix[-1].dim == ONE):
         return None
     picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(g, e)) is not None]
-    if not picks or not all(_is_before(shape, number, along) for _, along in picks):
+    squeezed = _has_lost_axes(g, scores)
+    if not picks or not all(_is_before(shape, number, along, squeezed) for _, along in picks):
         return None
     picked, along = picks[0]
     place = layer.span if isinstance(layer, Layer) else dim.span if dim is not None and dim.span else event.span
     return Misdrawn(event, scores, number, place, picked, along)
+
+
+def _has_lost_axes(g: Graph, scores: Operand) -> bool:
+    """Whether a `squeeze()` left so many axes as have another size than 1: of one row, there is one axis."""
+    made = g.producer(scores.value)
+    while made is not None and _keeps_axes(made):
+        made = g.main_source(made)
+    return made is not None and made.short == "squeeze" and made.operand("dim") is None
 
 
 def _keeps_axes(event: Event) -> bool:
@@ -91,13 +100,13 @@ def _picks_along(g: Graph, event: Event) -> int | None:
     return -1 if number is None and event.short == "topk" and dim is None else number
 
 
-def _is_before(shape: Shape, number: int, along: int) -> bool:
+def _is_before(shape: Shape, number: int, along: int, squeezed: bool) -> bool:
     """Whether an axis certainly stands before another one."""
     if (number < 0) == (along < 0):
         return number < along
     if shape.rank is not None:
         return number % max(shape.rank, 1) < along % max(shape.rank, 1)
-    return along == -1 and not_the_last(shape, number)
+    return along == -1 and not_the_last(shape, number) and not squeezed
 
 
 def not_the_last(shape: Shape, number: int) -> bool:

@@ -41,7 +41,7 @@ def maker_of_one(g: Graph, softmax: Softmax) -> Event | None:
     A batch or a length that happens to be 1, and a single key that a caller passes, are none.
     """
     event = made_axis(g, softmax)
-    if _joined_of_one(g, softmax):
+    if _joined_of_one(g, softmax) or (event is not None and _of_a_branch(event, softmax)):
         return None
     if event is not None and _of_a_parameter(g.trace, event):
         return event
@@ -60,6 +60,12 @@ def maker_of_one(g: Graph, softmax: Softmax) -> Event | None:
         sized = event.short in ("view", "reshape")
         return event if not sized or _LITERAL_ONE.search(g.trace.source(event.span)) else None
     return event if _stated_as_one(g, event, softmax) else None
+
+
+def _of_a_branch(event: Event, softmax: Softmax) -> bool:
+    """Whether a branch gave an axis to what has none, and the softmax is one for all: ``if k.dim() == 2``."""
+    together = event.function == softmax.event.function and len(event.calls) == len(softmax.event.calls)
+    return together and not set(event.branch) <= set(softmax.event.branch)
 
 
 def _joined_of_one(g: Graph, softmax: Softmax) -> bool:

@@ -193,11 +193,15 @@ def _order(factor: Factor) -> int:
 
 
 def _is_switched_off(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled) -> bool:
-    """Whether the same lines scale the scores on another walk: the caller of this one asked for none."""
+    """Whether the scores of this softmax are scaled on another walk: by a caller's choice, or in another branch."""
     others = (s for s in softmaxes(trace) if s.event.span == softmax.event.span and s.event is not softmax.event)
     found = (f for s in others if (f := scaled_scores(g, s.scores)) is not None)
-    scales = (f for f in found if any(factor.number is not None for factor in f.factors))
-    return any(f.product.event.span == scaled.product.event.span for f in scales)
+    scales = (f for f in found if any(_is_a_scale(factor) for factor in f.factors))
+    return any(f.product.event.function == scaled.product.event.function for f in scales)
+
+
+def _is_a_scale(factor: Factor) -> bool:
+    return factor.number is not None and (factor.coefficient != 1.0 or bool(factor.number.powers))
 
 
 def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: Dim, *, like: bool) -> Iterator[Finding]:
@@ -207,9 +211,9 @@ def _unscaled(trace: Trace, g: Graph, softmax: Softmax, scaled: Scaled, width: D
     assert sizes is not None
     size, event = sizes.show(width), scaled.product.event
     one = next((f for f in scaled.factors if f.operand is not None), None)
-    if one is None and _is_switched_off(trace, g, softmax, scaled):
-        return
     default = one if one is not None and is_left_at_one(trace, one) else None
+    if default is None and _is_switched_off(trace, g, softmax, scaled):
+        return
     if default is not None:
         place = default.event.calls[-1].span
     else:

@@ -40,6 +40,8 @@ _MODULES = names(
 # What moves a tensor or gives it another type: the whole of a model goes by the same methods, and is changed by them.
 _CONVERTS = names("to cuda cpu float double half long int bool type astype detach clone type_as")
 
+_PASSING = names("getitem phi unpack")
+
 
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
@@ -78,7 +80,8 @@ def _is_tensor(g: Graph, event: Event, receiver: Operand) -> bool:
     """Whether it is known that what a method is called of is a tensor, and what for."""
     made = g.producer(receiver.value)
     converts = event.short in _CONVERTS
-    while made is not None and made.short in ("getitem", "phi", "unpack"):
+    # What has been moved was a model, perhaps, and is one still.
+    while made is not None and made.short in (_PASSING | _CONVERTS if converts else _PASSING):
         made = g.main_source(made)
     if made is not None:
         # A tensor that is made to be moved warms a device up.

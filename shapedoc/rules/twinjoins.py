@@ -155,7 +155,7 @@ def _unlike(one: Event, other: Event) -> tuple[Event, int, Event, int] | None:
     if first is None or second is None:
         return None
     ranks = [s.rank for s in map(result_shape, (one, other)) if s is not None and s.rank is not None]
-    if not ranks and (first < 0) != (second < 0):
+    if (len(ranks) < 2 or ranks[0] != ranks[1]) and (first < 0) != (second < 0):
         return None
     places = [n % ranks[0] for n in (first, second)] if ranks else [first, second]
     if places[0] == places[1]:

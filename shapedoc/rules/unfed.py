@@ -49,7 +49,12 @@ def above_without_state(trace: Trace) -> Iterator[tuple[Cell, Cell]]:
             continue
         for source in outputs_in(g, cell.event.value("input")):
             fed = below.get(source.key) if source.kind == "cell" and isinstance(source.key, int) else None
-            if fed is not None and fed.event.calls == cell.event.calls and fed.layer.kind == cell.layer.kind:
+            together = fed is not None and set(cell.event.branch) <= set(fed.event.branch)
+            if (
+                fed is not None
+                and together
+                and (fed.event.calls, fed.layer.kind) == (cell.event.calls, cell.layer.kind)
+            ):
                 seen.add(cell.event.span)
                 yield cell, fed
                 break

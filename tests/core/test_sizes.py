@@ -204,6 +204,24 @@ def test_numbers_that_do_not_divide_prove_nothing() -> None:
     assert sizes.compare(h * sizes.floordiv(d, h), d).kind is Kind.NEVER
 
 
+def test_what_a_division_rounds_off_is_no_difference() -> None:
+    sizes = Sizes()
+    n = Dim.of(Sym("n", owner="f"))
+    half = sizes.floordiv(n, Dim.of(2))
+    assert sizes.compare(half + half + 1, n).kind is Kind.UNKNOWN
+    assert sizes.compare(half + half + 2, n).kind is Kind.NEVER
+
+
+def test_what_heads_leave_of_a_width_is_mostly_1() -> None:
+    d, h, k = (Dim.of(Sym(name, owner="f")) for name in ("d", "h", "k"))
+    sizes = Sizes()
+    left = sizes.floordiv(d, h * k)
+    assert sizes.compare(d * left, d).strength is not Strength.STRONG
+    sizes = Sizes()
+    head = sizes.floordiv(d, h)
+    assert sizes.compare(d * head, d).strength is Strength.STRONG
+
+
 # -- branches
 
 

@@ -88,7 +88,23 @@ def parse_dims(text: str) -> tuple[DimExpr, ...] | None:
         dims.append(dim)
     if sum(isinstance(d, Rest) for d in dims) > 1:
         return None
-    return tuple(dims)
+    return _counted_through(dims)
+
+
+# ``d1``, ``d_1``: the first of several that are counted; ``dM``, ``d_k``, ``d4``: the last.
+_FIRST = re.compile(r"(?P<stem>[A-Za-z]+_?)1")
+
+
+def _counted_through(dims: list[DimExpr]) -> tuple[DimExpr, ...]:
+    """``N, d1, ..., dM`` as ``N, ...``: as many axes as somebody counts, of which there may be one alone."""
+    place = next((i for i, d in enumerate(dims) if isinstance(d, Rest)), 0)
+    if not 0 < place < len(dims) - 1:
+        return tuple(dims)
+    first, last = dims[place - 1], dims[place + 1]
+    named = _FIRST.fullmatch(str(first))
+    if named is None or not re.fullmatch(named["stem"] + r"[A-Za-z0-9]{1,2}", str(last)):
+        return tuple(dims)
+    return (*dims[: place - 1], Rest(), *dims[place + 2 :])
 
 
 def plain(text: str) -> str:

@@ -6,16 +6,18 @@ below). Without one: of what stands below or above; an arrow or a product of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
 from shapedoc.source.contracts.binding import GENERIC_IN, Binder
-from shapedoc.source.contracts.layout import Slot, target_names
+from shapedoc.source.contracts.layout import Layout, Slot, target_names
 from shapedoc.source.contracts.places import is_no_tensor, is_reshaped, reads
 from shapedoc.source.contracts.stated import Bound, StatedShape
 from shapedoc.source.ir import (
     Assign,
     Attribute,
+    Call,
     ClassDef,
     Comment,
     Const,
@@ -30,6 +32,9 @@ from shapedoc.source.ir import (
 )
 
 __all__ = ["OwnLines"]
+
+_KEEPS = re.compile(r"softmax|drop|norm|relu|gelu|tanh|sigmoid|activation|fill|float|contiguous", re.IGNORECASE)
+_BEFORE = re.compile(r"\bbefore\b", re.IGNORECASE)
 
 
 def _sets(stmt: Stmt, name: str) -> bool:
@@ -57,6 +62,25 @@ def _made_anew(slot: Slot, name: str) -> bool:
         return False
     later = slot.block[slot.index + 1 : slot.index + 3]
     return any(isinstance(s, Assign) and name in target_names(s) and reads(s, name) for s in later)
+
+
+def _made_again(layout: Layout, slot: Slot, name: str) -> bool:
+    """Whether the lines right below a statement, with nothing between them, assign the same variable once more."""
+    end = slot.end_line
+    for stmt in slot.block[slot.index + 1 :]:
+        if layout.of[id(stmt)].line != end + 1:
+            return False
+        if name in target_names(stmt) and not _keeps_axes(stmt):
+            return True
+        end = layout.of[id(stmt)].end_line
+    return False
+
+
+def _keeps_axes(stmt: Stmt) -> bool:
+    """Whether a statement calls what leaves the axes as they are, by its name: ``attn.softmax(dim=-1)``."""
+    func = stmt.value.func if isinstance(stmt, Assign) and isinstance(stmt.value, Call) else None
+    called = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+    return _KEEPS.search(called) is not None
 
 
 def _returns_a_name(stmt: Stmt) -> bool:
@@ -93,6 +117,8 @@ class OwnLines:
         unnamed: list[StatedShape] = []
         opening = _begins(above) and _opens(anchor, shapes)
         for shape in shapes:
+            if _BEFORE.search(comment.text):
+                shape = replace(shape, sure=False)  # of what the statement below is given, or of what it makes
             if opening:
                 bound |= self.binder.by_name(anchor, line, shape)
             elif shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
@@ -140,7 +166,7 @@ class OwnLines:
         elif not isinstance(earlier, str):  # what is said of a parameter stands where it can
             self._count(anchor, 1 if earlier is not None else -1)
         if earlier is None and following is not None:
-            if _made_anew(following, name):
+            if _made_anew(following, name) or _made_again(self.layout, following, name):
                 shape = replace(shape, sure=False)  # it may be said of what is made of it next
             self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
             return True

@@ -87,6 +87,16 @@ def test_lists() -> None:
     assert show_dims((B,)) == "(B,)"
 
 
+@pytest.mark.parametrize("counted", ["d1, ..., dM", "d_1, ..., d_k", "x1, \u2026, xn"])
+def test_axes_that_are_counted_may_be_one(counted: str) -> None:
+    assert parse_dims(f"B, {counted}") == parse_dims("B, ...")
+
+
+def test_other_names_around_a_run_are_axes() -> None:
+    assert parse_dims("B, h1, ..., w") == (B, Named("h1"), Rest(), Named("w"))
+    assert parse_dims("d1, dM") == (Named("d1"), Named("dM"))
+
+
 def test_the_key_of_a_name_is_an_identifier() -> None:
     assert [Named(n).key for n in ("batch size", "self.d_model", "hidden-dim", "T")] == [
         "batch_size",
