@@ -229,6 +229,9 @@ def _taken_for_one(have: Dim, need: Dim, old: Sequence[Axis], wanted: Sequence[A
 
 def _missing(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Sameness]:
     exact = have.divide(need)
+    if exact is None and _same_names(at, have, need):
+        have, need = at.sizes.resolve(have), at.sizes.resolve(need)
+        exact = have.divide(need)
     if exact is not None:
         return exact, Sameness(Kind.ALWAYS)
     left, right = have.value, need.value
@@ -240,6 +243,13 @@ def _missing(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Sameness]:
     if have.named and (need.named or need.const is not None):
         return at.sizes.floordiv(have, need, line=at.line), Sameness(Kind.UNKNOWN)
     return at.fresh().dim, Sameness(Kind.UNKNOWN)
+
+
+def _same_names(at: OpContext, have: Dim, need: Dim) -> bool:
+    """Learn that sizes which the author calls by one name are one: ``B, T, d = q.shape`` and ``B, S, d = k.shape``."""
+    pairs = [(a, b) for a in need.syms - have.syms for b in have.syms if a.name == b.name != "" and a is not b]
+    learnt = [at.sizes.equate(Dim.of(a), Dim.of(b)) for a, b in pairs]
+    return any(learnt)
 
 
 def _times(dims: Sequence[Dim]) -> Dim:

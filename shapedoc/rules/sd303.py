@@ -15,7 +15,8 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.steps import Pair, depends, is_one_step, pairs
 from shapedoc.rules.timing import Attention, attentions
 from shapedoc.rules.unfed import above_without_state, without_state
-from shapedoc.rules.wording import call_labels, finding, label
+from shapedoc.rules.unmoved import asks_with_the_first, place_in_loop
+from shapedoc.rules.wording import call_labels, finding, label, text_of
 
 __all__ = ["RULE"]
 
@@ -30,6 +31,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield from _judged(trace, g, pair)
     for attention in attentions(trace):
         yield from _left_out(trace, attention)
+        for cell in asks_with_the_first(trace, attention):
+            yield _asked_with_the_first(trace, attention, cell)
     for cell, softmax in without_state(trace):
         labels = ((softmax.span, "the attention asks with the state that was given"),)
         yield _found(trace, cell, cell.event.span, "no state goes into", "starts from zero", "error", labels)
@@ -155,6 +158,26 @@ def _left_out(trace: Trace, attention: Attention) -> Iterator[Finding]:
         )
 
 
+def _asked_with_the_first(trace: Trace, attention: Attention, cell: Cell) -> Finding:
+    """Every step of a loop asks with the state that the first one was given."""
+    event, query = attention.score.event, attention.score.query[0]
+    place = place_in_loop(attention, cell)
+    name = cell.layer.name or cell.event.short.split(".")[0]
+    return finding(
+        trace,
+        event,
+        place if place is not None and not place.path else None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"the attention asks with the state from before the loop at every step, while `{name}` goes on",
+        tensor=text_of(trace, query),
+        labels=label(cell.event.span, "the state is carried here") + call_labels(event),
+        why="the same query and the same memory give the same context at every step: attention does not move along",
+        help="ask with the state that the last step has left",
+    )
+
+
 def _across_layers(trace: Trace, g: Graph) -> Iterator[Finding]:
     """A cell whose input and whose state are both what the cell below it has just returned.
 
@@ -205,7 +228,8 @@ RULE = Rule(
     summary="The state that a cell returns does not go into its next step.",
     what="Compares two rounds of a decoding loop. Reports a cell that is given the same state in both, a state that is "
     "made anew in every round, and no state at all, where the loop goes through time: the next input depends on the "
-    "last output, or is the next step of one sequence.",
+    "last output, or is the next step of one sequence. Reports attention that asks with the first state in every "
+    "round, while the cell that it feeds goes on from its last one.",
     why="Without its state a recurrent decoder forgets everything that it has written. Shapes agree, training works a "
     "little, and sequences repeat themselves.",
     instead="`state = cell(x, state)` in the loop, the initial state before it.",

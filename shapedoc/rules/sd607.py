@@ -10,6 +10,7 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Bool, Layer, NoneValue, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import Graph, graph, shape_at
+from shapedoc.rules.idle import Idle, idle_layers
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -52,6 +53,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if _makes_only_a_result(g, event):
             seen.add(event.span)
             yield _found(trace, g, event)
+    yield from (_idle(trace, found) for found in idle_layers(trace))
 
 
 def _makes_only_a_result(g: Graph, event: Event) -> bool:
@@ -120,6 +122,26 @@ def _found(trace: Trace, g: Graph, event: Event) -> Finding:
     )
 
 
+def _idle(trace: Trace, found: Idle) -> Finding:
+    """A layer that is built for nothing, since its twin is called in its place."""
+    event = found.second
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`{found.other}` is called twice, and `{found.name}`, built alike, never",
+        tensor=found.name,
+        labels=label(found.built.span, f"`{found.name}` is built here and named nowhere else")
+        + label(found.first.span, f"`{found.other}` is called here")
+        + call_labels(event),
+        why="both calls learn one set of weights, and the weights of the other layer stay as they were drawn",
+        help=f"call `{found.name}` here, or take it away",
+    )
+
+
 def _step(event: Event, text: str, call: str, *, method: bool) -> str:
     if not method and event.value("self") is None:
         return "assign the result, or take the line away"
@@ -144,7 +166,8 @@ RULE = Rule(
     "conversions, dropout and other layers without a state, and `from_pretrained` of a layer. Methods that end in `_`, "
     "calls with `out=` or `inplace=True`, expressions at the top of a file or of a notebook's cell, which may stand "
     "there to be shown, and what stands inside of `try` or `pytest.raises` are left alone. Where it is not known that "
-    "an object is a tensor, only the methods that nothing else has count.",
+    "an object is a tensor, only the methods that nothing else has count. A layer that a class builds and never names "
+    "again is reported where one of nearly the same name, built alike, is called of two things: of those, one was its.",
     why="Tensors are not changed by their methods, those that end in `_` apart. A mask that is filled on a line of its "
     "own masks nothing, a view on a line of its own lays nothing out; shapes often agree all the same, and training "
     "works on the wrong scores. Eight public programs showed it when the rule was made: masks of padding and of the "

@@ -331,9 +331,9 @@ class Cross(nn.Module):
 
 
 @pytest.mark.parametrize("name", REPORTED)
-def test_what_is_reported_is_findings(name: str) -> None:
+def test_what_is_reported_isfindings(name: str) -> None:
     text = HEAD + REPORTED[name][0]
-    assert _findings(text) == expected(text)
+    assert findings(text) == expected(text)
 
 
 @pytest.mark.parametrize("name", REPORTED)
@@ -342,9 +342,9 @@ def test_what_made_it_right_is_silent(name: str) -> None:
     for wrong, right in changes:
         text = text.replace(wrong, right)
     text = "\n".join(line.partition("  # <- ")[0] for line in text.split("\n"))
-    assert _findings(HEAD + text) == []
+    assert findings(HEAD + text) == []
 
 
-def _findings(text: str) -> list[Found]:
+def findings(text: str) -> list[Found]:
     findings = folded(analyse("model.py", text, Settings()).findings)
     return sorted(Found(f.span.line, f.code) for f in findings if f.severity != "note")

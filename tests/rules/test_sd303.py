@@ -14,6 +14,22 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "attention that asks with the first state at every step": """
+class Decoder(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.w, self.u, self.v = nn.Linear(h, h), nn.Linear(h, h), nn.Linear(h, 1)
+        self.cell = nn.GRUCell(2 * h, h)
+
+    def forward(self, x, first, memory):
+        batch, steps, h = memory.shape
+        state = first
+        for t in range(x.size(1)):
+            energy = torch.tanh(self.w(first).unsqueeze(1) + self.u(memory))  # <- SD303
+            context = (torch.softmax(self.v(energy), dim=1) * memory).sum(dim=1)
+            state = self.cell(torch.cat((x[:, t], context), dim=1), state)
+        return state
+""",
     "the initial state at every step, the output fed back": """
 class Decoder(nn.Module):
     def __init__(self, vocab, h):
@@ -161,6 +177,32 @@ Step(7, 2)(torch.randn(2, 7), torch.zeros(1, 2, 7), torch.zeros(1, 2, 7))
 }
 
 RIGHT = {
+    "a context that is made once, before the loop": """
+class Decoder(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.w, self.u, self.v = nn.Linear(h, h), nn.Linear(h, h), nn.Linear(h, 1)
+        self.cell = nn.GRUCell(2 * h, h)
+
+    def attend(self, state, memory):
+        batch, steps, h = memory.shape
+        energy = torch.tanh(self.w(state).unsqueeze(1) + self.u(memory))
+        return (torch.softmax(self.v(energy), dim=1) * memory).sum(dim=1)
+
+    def forward(self, x, first, memory, topic):
+        state, context = first, self.attend(first, memory)
+        for t in range(x.size(1)):
+            state = self.cell(torch.cat((x[:, t], context), dim=1), state)
+        again = first
+        for t in range(x.size(1)):
+            about = self.attend(topic, memory)
+            again = self.cell(torch.cat((x[:, t], about), dim=1), again)
+        last = first
+        for t in range(x.size(1)):
+            context = self.attend(last, memory)
+            last = self.cell(torch.cat((x[:, t], context), dim=1), last)
+        return state, again, last
+""",
     "an example at a time, with a loop of its own": """
 class Writer(nn.Module):
     def __init__(self, width):

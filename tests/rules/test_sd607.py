@@ -16,6 +16,30 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a layer whose twin is called in its place": """
+class Ends(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.begin1 = nn.Linear(2 * width, 1, bias=False)
+        self.begin2 = nn.Linear(2 * width, 1, bias=False)
+
+    def forward(self, a, b, c):
+        first = self.begin1(torch.cat((a, b), dim=-1))
+        last = self.begin1(torch.cat((a, c), dim=-1))  # <- SD607
+        return first.squeeze(-1), last.squeeze(-1)
+""",
+    "the norm of another part": """
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attn_norm, self.attn = nn.LayerNorm(width), nn.MultiheadAttention(width, heads, batch_first=True)
+        self.ff_norm, self.ff = nn.LayerNorm(width), nn.Linear(width, width)
+
+    def forward(self, x):
+        y = self.attn_norm(x)
+        x = x + self.attn(y, y, y)[0]
+        return x + self.ff(self.attn_norm(x))  # <- SD607
+""",
     "a mask that is filled into nothing": """
 def attend(scores, hidden, memory):
     scores.masked_fill(hidden, -1e9)  # <- SD607
@@ -100,6 +124,27 @@ for _ in range(3):
 }
 
 RIGHT = {
+    "layers that are built alike": """
+class Pair(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.map1, self.map2 = nn.Linear(width, width), nn.Linear(width, width)
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.drop1, self.drop2 = nn.Dropout(0.1), nn.Dropout(0.1)
+        self.spare1, self.spare2 = nn.Linear(width, width), nn.Linear(width, width)
+        self.head_a, self.head_b = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, one, other, deep):
+        one, other = self.drop1(self.map1(one)), self.drop1(self.map1(other))
+        if deep:
+            one = self.norm1(one)
+        else:
+            one = self.norm1(other)
+        return self.map2(one), self.spare1(one), self.head_a(one), self.head_a(one)
+
+    def extra(self, x):
+        return self.head_b(x)
+""",
     "points of a plot": """
 def draw(points, labels, ax, plt):
     _, axes = plt.subplots()

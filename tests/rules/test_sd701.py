@@ -15,6 +15,24 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "an arrow above several lines that turn their axes": """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.q, self.k = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x):
+        B, L, D = x.size()
+        # (B, L, D) -> (B, L, H, D/H)
+        query = self.q(x).view(B, -1, self.heads, self.size)
+        key = self.k(x).view(B, -1, self.heads, self.size)
+
+        # (B, L, H, D/H) -> (B, L, H, D/H)  # <- SD701
+        query = query.transpose(1, 2)
+        key = key.transpose(1, 2)
+        return query @ key.transpose(2, 3)
+""",
     "every other one, and the number of all": """
 class Positions(nn.Module):
     def __init__(self, steps, width):

@@ -15,6 +15,27 @@ import torch.nn.functional as F
 """
 
 RIGHT = {
+    "an arrow above several lines that turn their axes": """
+class Heads(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.q, self.k = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x):
+        B, L, D = x.size()
+        # (B, L, D) -> (B, L, H, D/H)
+        query = self.q(x).view(B, -1, self.heads, self.size)
+        key = self.k(x).view(B, -1, self.heads, self.size)
+
+        # (B, L, H, D/H) -> (B, H, L, D/H)
+        query = query.transpose(1, 2)
+        key = key.transpose(1, 2)
+
+        # (B, H, L, D/H) -> (B, H, D/H, L)
+        key = key.transpose(2, 3)
+        return query @ key
+""",
     "every other one, and how many they are": """
 class Positions(nn.Module):
     def __init__(self, steps, width):

@@ -21,6 +21,7 @@ from shapedoc.source.ir import (
     ClassDef,
     Comment,
     Const,
+    Expr,
     ExprStmt,
     For,
     FunctionDef,
@@ -28,6 +29,7 @@ from shapedoc.source.ir import (
     Name,
     Return,
     Stmt,
+    UnaryOp,
     With,
 )
 
@@ -205,7 +207,7 @@ class OwnLines:
             if goal.compound or (isinstance(goal.stmt, Assign) and is_no_tensor(goal.stmt.value)):
                 return False
             following = goal.block[goal.index + 1] if goal.index + 1 < len(goal.block) else None
-            alone = following is None or following.span[0] > goal.end_line + 1
+            alone = following is None or following.span[0] > goal.end_line + 1 or _does_the_same(goal.stmt, following)
             named = [s if certain and (alone or s.where != "after") else replace(s, sure=False) for s in shapes]
             return self.binder.unnamed(goal, [s for s in named if s.name is None])
         plain = [s for s in shapes if s.where == "after" and s.index is None]
@@ -219,3 +221,25 @@ class OwnLines:
             if slot is not None and not isinstance(slot.stmt, FunctionDef | ClassDef):
                 self.binder.near.setdefault(id(slot.stmt), []).append(hint)
         return True
+
+
+def _does_the_same(one: Stmt, other: Stmt) -> bool:
+    """Whether two statements call one method with the same literals: what stands above them is said of both."""
+    match one, other:
+        case Assign(value=Call() as first), Assign(value=Call() as second):
+            return _literals(first) is not None and _literals(first) == _literals(second)
+    return False
+
+
+def _literals(call: Call) -> tuple[object, ...] | None:
+    """The method that a call is of, and its arguments, where all of them are literals."""
+    values = [_literal(arg) for arg in call.args]
+    if not isinstance(call.func, Attribute) or call.keywords or not values or None in values:
+        return None
+    return call.func.attr, *values
+
+
+def _literal(expr: Expr) -> object:
+    if isinstance(expr, UnaryOp) and isinstance(expr.operand, Const):
+        return expr.op, expr.operand.value
+    return expr.value if isinstance(expr, Const) else None
