@@ -22,6 +22,9 @@ from shapedoc.core.shape import Run, Shape
 
 __all__ = ["Kind", "Sameness", "Sizes", "Strength"]
 
+# Letters, of the name of a size that is worked out of others.
+_READABLE = 30
+
 
 class Sizes(Ranks):
     """Bindings, apartness, runs and roles."""
@@ -334,6 +337,21 @@ class Sizes(Ranks):
             if b.const is not None:
                 for part in floor.size.syms:
                     self._apart.share(part, floor.of)  # half a width is as little a length as the width is
+        return self.resolve(floor.quotient)
+
+    def rounded_down(self, a: Dim, b: Dim, *, line: int = 0) -> Dim:
+        """``a // b`` of which nothing says that it divides: a size of its own, the same wherever it is asked for.
+
+        It is called after what is divided, where all of that has names and the whole can be read.
+        """
+        a, b = self.resolve(a), self.resolve(b)
+        if not a.named:
+            return self.fresh(line=line)
+        floor = self._floors.get((a, b))
+        if floor is None:
+            text = f"{as_operand(self.show(a))}//{as_operand(self.show(b))}"
+            name = text if len(text) <= _READABLE else ""
+            floor = self._floors[a, b] = Floor(self.fresh(name, line=line), text)
         return self.resolve(floor.quotient)
 
     def _floor(self, a: Dim, b: Dim, owner: str, line: int) -> Floor:

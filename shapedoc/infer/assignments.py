@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import (
     DictValue,
     Int,
     Layer,
     Seq,
-    SizeOf,
     SizePart,
     SliceValue,
     Str,
@@ -20,7 +18,6 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer import attributes
 from shapedoc.infer.elements import elements
 from shapedoc.infer.granted import asks_sizes
 from shapedoc.infer.join import join
@@ -30,6 +27,7 @@ from shapedoc.infer.operators import binary
 from shapedoc.infer.results import note_results
 from shapedoc.infer.rotated import rotated
 from shapedoc.infer.subscripts import key_of, settle_index
+from shapedoc.infer.unpacked import named_sizes
 from shapedoc.infer.values import Container, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
@@ -140,8 +138,7 @@ def _sizes_of(m: Machine, target: ir.Sequence, value: Value, source: ir.Expr | N
 def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
     count, exact = len(target.items), True
     star = next((i for i, t in enumerate(target.items) if isinstance(t, ir.Starred)), None)
-    if isinstance(value, SizeOf):
-        value = _unpack_shape(m, target, value.tensor, star)
+    value = named_sizes(m, target, value, star)
     if isinstance(value, Symbolic) and not value.used_as_tensor:
         values: Sequence[Value] = [value.child(str(i)) for i in range(count)]
     else:
@@ -177,7 +174,7 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
                 again.append((before.dim, stored.dim))
                 if place == 0 and stored.dim.const == 1:
                     m.sizes.meet(before.dim, stored.dim)  # one batch of all, by the author's word: here it is 1
-    if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value:
+    if len(sizes) > 1 and m.last_shape is not None and m.last_shape[1] is value and not m.last_shape[2]:
         m.sizes.apart(*sizes)
         for old, new in again:
             m.sizes.alike(old, new)
@@ -186,45 +183,8 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
 def _wrong_count(m: Machine, target: ir.Sequence, value: Value, got: int) -> None:
     """Unpacking the sizes of a tensor into another number of names."""
     if m.last_shape is not None and m.last_shape[1] is value:
-        m.wrong_rank(m.last_shape[0], len(target.items), got, target)
-
-
-def _unpack_shape(m: Machine, target: ir.Sequence, tensor: Tensor, star: int | None) -> Value:
-    """``B, T, C = x.shape`` of a tensor of unknown rank says what its rank is, and names its axes."""
-    shape = m.sizes.shape(tensor.shape)
-    if shape.run is None:
-        return attributes.shape_of(m, tensor)
-    if star is not None:
-        return _with_rest(m, tensor, star, len(target.items) - star - 1, target.span[0])
-    missing = len(target.items) - (len(shape.items) - 1)
-    if missing < 0 or not m.sources.unpacking:
-        return Seq(tuple(m.fresh_int() for _ in target.items))  # which they are is not known: each is one number
-    run = shape.items[shape.run]
-    assert isinstance(run, Run)
-    m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh(owner=m.function, line=target.span[0])) for _ in range(missing)))
-    return attributes.shape_of(m, tensor)
-
-
-def _with_rest(m: Machine, tensor: Tensor, before: int, after: int, line: int) -> Value:
-    """``B, *rest, C = x.shape`` of a tensor of unknown rank: sizes at both ends, and what lies between them."""
-    shape = m.sizes.shape(tensor.shape)
-    if not m.sources.unpacking or shape.run is None:
-        return Unknown("rank unknown")
-    run = shape.items[shape.run]
-    assert isinstance(run, Run)
-    first, last = max(0, before - len(shape.prefix)), max(0, after - len(shape.suffix))
-    if (first and len(shape.suffix) > after) or (last and len(shape.prefix) > before):
-        return Unknown("rank unknown")  # they may be axes that are known from the other end
-    if first or last:
-        new = [Axis(m.sizes.fresh(owner=m.function, line=line)) for _ in range(first + last)]
-        m.sizes.bind_run(run, (*new[:first], *run.without(first + last), *new[first:]))
-        shape = m.sizes.shape(tensor.shape)
-    sizes = [Int(i.dim) if isinstance(i, Axis) else i for i in shape.items]
-    ends = (sizes[:before], sizes[len(sizes) - after :])
-    if any(isinstance(s, Run) for end in ends for s in end):
-        return Unknown("rank unknown")
-    between = SizePart(shape.items[before : len(sizes) - after])
-    return Seq((*(s for s in ends[0] if isinstance(s, Int)), between, *(s for s in ends[1] if isinstance(s, Int))))
+        tensor, _, beside = m.last_shape
+        m.wrong_rank(tensor, len(target.items) - beside, got - beside, target)
 
 
 def _assign_item(m: Machine, target: ir.Subscript, value: Value, source: ir.Expr | None) -> None:

@@ -173,7 +173,7 @@ def shape_of(m: Machine, tensor: Tensor) -> Value:
     if shape.run is not None:
         return SizeOf(tensor)
     sizes = Seq(tuple(Int(a.dim) for a in shape.axes))
-    m.last_shape = (tensor, sizes)
+    m.last_shape = (tensor, sizes, 0)
     return sizes
 
 

@@ -127,11 +127,14 @@ def ifexp(m: Machine, node: ir.IfExp) -> Value:
 @evaluator(ir.Sequence)
 def sequence(m: Machine, node: ir.Sequence) -> Value:
     items: list[Value] = []
+    whole: tuple[Tensor, Value, int] | None = None
     for item in node.items:
         value = m.eval(item)
         if not isinstance(item, ir.Starred):
             items.append(value)
             continue
+        if m.last_shape is not None and m.last_shape[1] is value:
+            whole = m.last_shape
         match value:
             case Seq(rest=None):
                 items.extend(value.items)
@@ -141,7 +144,10 @@ def sequence(m: Machine, node: ir.Sequence) -> Value:
                 items.append(value)
             case _:
                 return Unknown("a list of unknown length")
-    return Seq(tuple(items), node.kind)
+    found = Seq(tuple(items), node.kind)
+    if whole is not None and isinstance(whole[1], Seq):
+        m.last_shape = (whole[0], found, len(items) - len(whole[1].items))
+    return found
 
 
 @evaluator(ir.Dict)

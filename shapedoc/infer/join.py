@@ -88,7 +88,7 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         taken = [s for s in going if (depth, name) not in s.unbound] or going
         values = [v and settled(s.sizes, v) for s in taken for v in (s.variables.get(name),)]
         # Where a branch does not set it, no program that goes on from there may use it.
-        variables[name] = join(machine, [v for v in values if v is not None], node)
+        variables[name] = _called(machine, join(machine, [v for v in values if v is not None], node), name, node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
     for key, attributes in keys.items():
         old = attributes.get(key[1])
@@ -96,6 +96,13 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         machine.journal.append((attributes, key[1], old))
         attributes[key[1]] = join(machine, [v for v in values if v is not None], node)
     return ""
+
+
+def _called(machine: Machine, value: Value, name: str, node: Where) -> Value:
+    """A number that differs between the branches is called after the variable that has it."""
+    if not isinstance(value, Int) or value.name or node is None:
+        return value
+    return machine.name_size(value, name, node.span[0], machine.function)
 
 
 def settled(sizes: Sizes, value: Value) -> Value:
@@ -139,7 +146,7 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
             return DictValue({}, complete=False)  # what is given has other keys than what replaces it
         if others and not any(isinstance(v, NoneValue | Unknown) for v in others):
             return join(machine, others, node)  # a parameter is replaced where it was not given
-    if len(symbols) == len(values) and all(s.size and not s.used_as_tensor for s in symbols):
+    if len(symbols) == len(values) and not any(s.used_as_tensor for s in symbols) and any(s.size for s in symbols):
         optional = [s for s in symbols if s.hint == "none"]
         if len(optional) == 1:
             return optional[0]  # ``key_size or query_size``: a size of its own wherever it is given

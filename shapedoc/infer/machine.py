@@ -151,7 +151,8 @@ class Machine(Recorder):
         self.sides: tuple[set[int], set[int]] = (set(), set())
         # What was used before anything had set it, in the branch at hand: the depth of the frame, and the name.
         self.unbound: frozenset[tuple[int, str]] = frozenset()
-        self.last_shape: tuple[Tensor, Value] | None = None
+        # The last ``x.shape`` of known rank, its sizes, and how many other values stand beside them.
+        self.last_shape: tuple[Tensor, Value, int] | None = None
         self.load: Callable[[Machine, ir.Import], dict[str, Value]] | None = None
         self.after_assign: Callable[[Machine, ir.Stmt], None] | None = None
         self.on_call: Callable[[Machine, Function, Frame], None] | None = None

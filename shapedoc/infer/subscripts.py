@@ -148,8 +148,9 @@ def _of_sequence(m: Machine, seq: Seq, index: Value, node: ir.Subscript) -> Valu
             return seq.items[number]
         if number is not None and seq.rest is not None and 0 <= number < len(seq.items):
             return seq.items[number]
-        if number is not None and m.last_shape is not None and m.last_shape[1] is seq and not m.watched:
-            m.no_such_axis(m.last_shape[0], number, len(seq.items), node)
+        shown = m.last_shape
+        if number is not None and shown is not None and shown[1] is seq and not (shown[2] or m.watched):
+            m.no_such_axis(shown[0], number, len(seq.items), node)
     values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
     return (
         _of_its_own(m, join(m, values, node), several=seq.rest is not None)
@@ -215,12 +216,21 @@ def _of_size(m: Machine, value: SizeOf, index: Value, node: ir.Subscript) -> Val
                 return Seq(tuple(size_at(m, value.tensor, i, node) for i in range(low, 0)))
             if (low is None or low >= 0) and high is not None and 0 <= high <= 8:
                 return Seq(tuple(size_at(m, value.tensor, i, node) for i in range(low or 0, high)))
-            if (low is None or low >= 0) and high is not None and -8 <= high < 0:
-                size_at(m, value.tensor, high, node)
-                shape = m.sizes.shape(value.tensor.shape)
-                if len(shape.suffix) >= -high and len(shape.prefix) >= (low or 0):
-                    return SizePart(shape.items[low or 0 : high])
+            if (low is None or low >= 0) and (high is None or -8 <= high < 0):
+                return _between(m, value, low or 0, high, node)
     return Unknown("a part of the shape of a tensor of unknown rank")
+
+
+def _between(m: Machine, value: SizeOf, low: int, high: int | None, node: ir.Subscript) -> Value:
+    """``x.shape[1:-1]``: all sizes but some at either end; those are there."""
+    if low:
+        size_at(m, value.tensor, low - 1, node)
+    if high is not None:
+        size_at(m, value.tensor, high, node)
+    shape = m.sizes.shape(value.tensor.shape)
+    if len(shape.suffix) < -(high or 0) or len(shape.prefix) < low:
+        return Unknown("a part of the shape of a tensor of unknown rank")
+    return SizePart(shape.items[low:high])
 
 
 def _of_part(m: Machine, value: SizePart, index: Value) -> Value:

@@ -81,6 +81,8 @@ def slid(at: OpContext, input: Tensor, position: int, length: Dim, window: Windo
         return Dim.of(steps if constant else Sym(value=steps, origin=f"{at.sizes.show(length)} in steps"))
     if patches and length.named and not any(s.flexible for s in length.syms):
         return at.sizes.floordiv(length, window.stride, line=at.line)
+    if window.stride.const is not None and window.span.const is not None and not window.ceil:
+        return at.sizes.rounded_down(room + window.stride, window.stride, line=at.line)
     return at.sizes.fresh(line=at.line)
 
 
