@@ -130,6 +130,15 @@ class Sizes(Ranks):
 
     # -- sizes
 
+    def called(self, dim: Dim, name: str, *, owner: str = "", line: int = 0) -> Dim:
+        """An unknown size under the name that it gets here; the size itself where it has a name, or is none."""
+        sym = dim.sym
+        if sym is None or sym.name or not sym.flexible or not name.strip("_"):
+            return dim
+        named = self.fresh(name, owner=owner, line=line)
+        self.bind(sym, named)
+        return named
+
     def either(self, *dims: Dim) -> Dim:
         """The unknown size that is one of these, by the way that a program took."""
         dim = self.fresh()

@@ -17,6 +17,7 @@ from shapedoc.core.value import (
     SizePart,
     SliceValue,
     Str,
+    Tensor,
     Unknown,
     Value,
 )

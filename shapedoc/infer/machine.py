@@ -271,11 +271,10 @@ class Machine(Recorder):
     def name_size(self, value: Int, name: str, line: int, owner: str) -> Int:
         """Give a name to a size that nobody named yet: an unknown one, or a literal that is put into a variable."""
         dim = self.sizes.resolve(value.dim)
-        sym = dim.sym
-        if sym is not None and not sym.name and sym.flexible and name.strip("_"):
-            named = self.sizes.fresh(name, owner=owner, line=line)
-            self.sizes.bind(sym, named)
+        named = self.sizes.called(dim, name, owner=owner, line=line)
+        if named is not dim:
             return Int(named, name)
+        sym = dim.sym
         if sym is not None and not sym.flexible and "//" in sym.name:
             sym.name = name
         return Int(dim, name, value.place)

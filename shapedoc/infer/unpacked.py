@@ -62,12 +62,12 @@ def _part(m: Machine, items: Sequence[Axis | Run], count: int, line: int) -> tup
 
 def _spread(m: Machine, value: Seq, count: int, line: int) -> Value:
     """``b, n, _, h = *x.shape, self.heads``: the shape takes as many names as the other values leave."""
-    places = [i for i, item in enumerate(value.items) if isinstance(item, SizeOf | SizePart)]
-    if len(places) != 1:
+    shapes = [(i, item) for i, item in enumerate(value.items) if isinstance(item, SizeOf | SizePart)]
+    if len(shapes) != 1:
         return value
-    (place,) = places
-    item, wanted = value.items[place], count - (len(value.items) - 1)
+    place, item = shapes[0]
     part = m.sizes.shape(item.tensor.shape).items if isinstance(item, SizeOf) else item.items
+    wanted = count - (len(value.items) - 1)
     sizes = _part(m, part, wanted, line) if wanted > 0 else None
     if sizes is None:
         return value

@@ -279,6 +279,11 @@ class OpContext:
         """A new axis of unknown size."""
         return Axis(self.sizes.fresh(name, line=self.line))
 
+    def called(self, dim: Dim, name: str) -> Dim:
+        """A size that nobody has named yet, under the name that a pattern gives it."""
+        dim = self.sizes.resolve(dim)
+        return self.sizes.called(dim, name, owner=self.sizes.function, line=self.line)
+
     def meet(self, a: Axis | Dim, b: Axis | Dim) -> Sameness:
         """Require two sizes to be the same; an unknown one is learnt."""
         return self.sizes.meet(a.dim if isinstance(a, Axis) else a, b.dim if isinstance(b, Axis) else b)

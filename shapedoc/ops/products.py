@@ -66,7 +66,8 @@ def summed_by(at: OpContext, pattern: Einsum, operands: Sequence[Tensor]) -> Ten
         if name == ELLIPSIS:
             items.extend(rest.items if rest is not None else ())
         else:
-            items.append(named[name])
+            axis = named[name]
+            items.append(axis.sized(at.called(axis.dim, name)))
     kind, like = promote(operands)
     return at.tensor(items, like, kind=kind)
 

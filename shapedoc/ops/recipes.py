@@ -99,7 +99,8 @@ def _split(
     for dim in dims:
         given = given if dim is None else given * dim
     if missing:
-        dims[missing[0]] = _quotient(at, tensor, placed, given)
+        rest = _quotient(at, tensor, placed, given)
+        dims[missing[0]] = at.called(rest, term.names[0]) if len(dims) == 1 else rest
     else:
         _same(at, tensor, placed, given)
     found = [Axis(at.sizes.resolve(d)) for d in dims if d is not None]

@@ -35,7 +35,6 @@ OPEN = frozenset(
         ("correct/student/attn_np_batch.py", "unroll"),
         ("correct/student/sdpa_np.py", "attention"),
         ("correct/student/bahdanau_gru.py", "train_step"),
-        ("correct/student/einops_attn.py", "Attention.forward"),
         ("correct/student/kv_cache_gen.py", "decode"),
         ("correct/student/transformer_time_first.py", "train_batch"),
         ("correct/student/copy_model.py", "loss_of"),

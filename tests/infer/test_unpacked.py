@@ -141,3 +141,43 @@ def test_windows_over_what_has_a_name_give_what_has_one() -> None:
         """,
         "f",
     )
+
+
+def test_an_axis_is_called_what_a_pattern_calls_it() -> None:
+    check(
+        """
+        import torch
+        from einops import rearrange
+
+        def f(x, y):
+            q = rearrange(x, "b n d -> b d n")  #: (b, d, n)
+            k = rearrange(y, "b m (h e) -> b h m e", h=8)  #: (b, 8, m, ?)
+            return torch.einsum("bdn,bnk->bdk", q, x)  #: (b, d, d)
+        """,
+        "f",
+    )
+
+
+def test_a_name_of_the_author_stays() -> None:
+    check(
+        """
+        from einops import rearrange
+
+        def f(x):
+            batch, steps, width = x.shape
+            return rearrange(x, "b n d -> b d n")  #: (batch, width, steps)
+        """,
+        "f",
+    )
+
+
+def test_scores_are_called_what_the_sum_calls_them() -> None:
+    check(
+        """
+        import torch
+
+        def scores(q, k):
+            return torch.einsum("bhid,bhjd->bhij", q, k)  #: (b, h, i, j)
+        """,
+        "scores",
+    )
