@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shapedoc.engine.analysis import Settings, study
+from shapedoc.engine.analysis import study
+from shapedoc.engine.request import Settings
 from tests.infer.revealed import check
 
 
