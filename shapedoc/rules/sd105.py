@@ -15,6 +15,7 @@ from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before
+from shapedoc.rules.unbound import unbound
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE", "is_single_step"]
@@ -35,6 +36,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             yield _step(trace, event, problem)
     yield from (_refed(trace, refed) for refed in fed_back(trace))
     yield from (_of_column(trace, *found) for found in picked_by_column(trace))
+    yield from unbound(trace, RULE.code, RULE.name)
 
 
 def is_single_step(event: Event, problem: Problem) -> bool:

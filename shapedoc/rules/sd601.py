@@ -14,6 +14,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
 from shapedoc.rules.contractions import names
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.mergedheads import merged_heads
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd605 import misordered
@@ -41,6 +42,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             if before is None or _GRAVITY[found.severity] > _GRAVITY[before.severity]:
                 best[event.span] = found
     yield from _first(trace, best, walks)
+    yield from merged_heads(trace, RULE.code, RULE.name)
 
 
 def _first(trace: Trace, scrambles: dict[Span, Finding], walks: dict[Span, list[Event]]) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
-__all__ = ["unlike_heads"]
+__all__ = ["heads_of", "unlike_heads"]
 
 _CUTS = frozenset(("view", "reshape", "unflatten"))
 
@@ -54,7 +54,7 @@ def _odd(g: Graph, event: Event) -> tuple[Operand, int, Operand, int] | None:
     """An operand that nothing has transposed, its heads' axis, one beside it that was, and the axis of that one's."""
     cut: list[tuple[Operand, int, bool, Dim, Dim]] = []
     for operand in event.operands:
-        found = _heads(g, event, operand)
+        found = heads_of(g, event, operand)
         if found is not None:
             cut.append((operand, *found))
     for operand, place, moved, heads, width in cut:
@@ -67,7 +67,7 @@ def _odd(g: Graph, event: Event) -> tuple[Operand, int, Operand, int] | None:
     return None
 
 
-def _heads(g: Graph, event: Event, operand: Operand) -> tuple[int, bool, Dim, Dim] | None:
+def heads_of(g: Graph, event: Event, operand: Operand) -> tuple[int, bool, Dim, Dim] | None:
     """Where a tensor of four axes has the heads that a view cut it into, whether they were moved, and both sizes."""
     shape, sizes = shape_at(event, operand), event.sizes
     if not isinstance(operand.value, Tensor) or shape is None or sizes is None or shape.rank != 4:

@@ -119,7 +119,47 @@ class Grid(nn.Module):
 """,
 }
 
+WRONG |= {
+    "heads joined as an attention that is not read gives them": """
+from elsewhere import attend
+
+
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.d_k = h, d // h
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, query, memory, mask):
+        B = query.size(0)
+        q = self.q(query).view(B, -1, self.h, self.d_k).transpose(1, 2)
+        k = self.k(memory).view(B, -1, self.h, self.d_k).transpose(1, 2)
+        v = self.v(memory).view(B, -1, self.h, self.d_k).transpose(1, 2)
+        x, weights = attend(q, k, v, mask)
+        return x.contiguous().view(B, -1, self.h * self.d_k)  # <- SD601
+""",
+}
+
 RIGHT = {
+    "heads joined behind an attention that is not read": """
+from elsewhere import attend, attend_steps_first
+
+
+class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.d_k = h, d // h
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, query, memory, mask):
+        B = query.size(0)
+        q = self.q(query).view(B, -1, self.h, self.d_k)
+        k = self.k(memory).view(B, -1, self.h, self.d_k)
+        v = self.v(memory).view(B, -1, self.h, self.d_k)
+        y = attend_steps_first(q, k, v).view(B, -1, self.h * self.d_k)
+        x, weights = attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask)
+        return x.transpose(1, 2).contiguous().view(B, -1, self.h * self.d_k) + y
+""",
     "a grid that is joined behind its channels": """
 class Grid(nn.Module):
     def __init__(self, width, rows):
