@@ -14,6 +14,7 @@ from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
 from shapedoc.rules.reverse import Turned, turned_scores
 from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.unread import Unread, joined_twice, unread_memories
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, label, named, text_of
 
@@ -35,6 +36,10 @@ def check(trace: Trace) -> Iterator[Finding]:
         if turned.scores.span not in told:
             told.add(turned.scores.span)
             yield _features_compared(trace, turned)
+    for unread in (*unread_memories(trace), *joined_twice(trace)):
+        if unread.event.span not in told:
+            told.add(unread.event.span)
+            yield _left_unread(trace, unread)
 
 
 def _features_compared(trace: Trace, found: Turned) -> Finding:
@@ -51,6 +56,25 @@ def _features_compared(trace: Trace, found: Turned) -> Finding:
         "a score compares one query with one key: it is the sum over their features, and the weights of one query are "
         "one row, beside the values that they weigh",
         "write the query first and turn the key: `query @ key.transpose(-2, -1)`",
+    )
+
+
+def _left_unread(trace: Trace, found: Unread) -> Finding:
+    """One tensor twice, where another one was given or made to stand beside it, which nothing reads."""
+    text = text_of(trace, found.instead)
+    given = found.place is not None
+    first = label(found.first.span, "the first attention") if found.first is not None else ()
+    return _report(
+        trace,
+        found.event,
+        found.instead.span,
+        f"`{found.name}` is {'accepted' if given else 'made'} and never read, and {text} stands in its place",
+        text,
+        (label(found.place.span, "accepted here") if found.place is not None else ()) + first,
+        "both attentions look at one sequence, and nothing of the other one reaches the output"
+        if given
+        else "joined with itself, a tensor says nothing new, and what was made for its place has no gradient",
+        f"give it `{found.name}`" if given else f"write `{found.name}` here",
     )
 
 
@@ -242,7 +266,9 @@ RULE = Rule(
     what="Follows query, key and value of an attention back to what they are made of. Reports scores that are made "
     "from the values (or a context from the keys) while the other projection is never used, values of the queries' "
     "sequence under keys of another one, a result that is added to the sequence that gave the keys, and scores that "
-    "are the key, turned, times the query, by what both are called.",
+    "are the key, turned, times the query, by what both are called. Reports a memory that is accepted and never read "
+    "in a block whose two attentions look at its own sequence, and a tensor that is joined with itself while another, "
+    "made by the same call, is left.",
     why="Shapes agree in self-attention, and wherever two sequences are of one length: nothing raises, and one of the "
     "three maps never learns.",
     instead="`softmax(q @ k.transpose(-2, -1) / math.sqrt(d_head)) @ v`; in a decoder, `attn(x, memory, memory)`.",

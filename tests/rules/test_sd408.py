@@ -16,6 +16,34 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a memory that nothing reads": """
+class Block(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.own = nn.MultiheadAttention(d, heads, batch_first=True)
+        self.across = nn.MultiheadAttention(d, heads, batch_first=True)
+
+    def forward(self, x, encoder_outputs, ahead):
+        x = x + self.own(x, x, x, attn_mask=ahead)[0]
+        return x + self.across(x, x, x)[0]  # <- SD408
+""",
+    "a context that is joined with itself": """
+class Step(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+        self.out = nn.Linear(2 * d, d)
+
+    def attend(self, state, memory):
+        scores = torch.bmm(self.k(memory), self.q(state).unsqueeze(2)).squeeze(2)
+        return torch.bmm(F.softmax(scores, dim=1).unsqueeze(1), memory).squeeze(1)
+
+    def forward(self, state, words, pictures):
+        context = self.attend(state, words)
+        shown = self.attend(state, pictures)
+        context = torch.cat((context, context), dim=1)  # <- SD408
+        return self.out(context)
+""",
     "scores from the values": """
 class Attention(nn.Module):
     def __init__(self, d):
@@ -68,6 +96,42 @@ Layer(8)(torch.randn(5, 2, 8), torch.randn(5, 2, 8))
 }
 
 RIGHT = {
+    "a memory that is read, or that one attention alone is given": """
+class Block(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.own = nn.MultiheadAttention(d, heads, batch_first=True)
+        self.across = nn.MultiheadAttention(d, heads, batch_first=True)
+
+    def forward(self, x, encoder_outputs, ahead):
+        x = x + self.own(x, x, x, attn_mask=ahead)[0]
+        return x + self.across(x, encoder_outputs, encoder_outputs)[0]
+
+class Own(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.own = nn.MultiheadAttention(d, heads, batch_first=True)
+
+    def forward(self, x, memory, ahead):
+        return x + self.own(x, x, x, attn_mask=ahead)[0]
+""",
+    "angles that are joined with themselves, and a context that is read elsewhere": """
+class Step(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)
+        self.out = nn.Linear(2 * d, d)
+
+    def attend(self, state, memory):
+        scores = torch.bmm(self.k(memory), self.q(state).unsqueeze(2)).squeeze(2)
+        return torch.bmm(F.softmax(scores, dim=1).unsqueeze(1), memory).squeeze(1)
+
+    def forward(self, state, words, pictures, angles):
+        context = self.attend(state, words)
+        shown = self.attend(state, pictures)
+        twice = torch.cat((context, context), dim=1)
+        return self.out(twice) + shown, torch.cat((angles, angles), dim=-1)
+""",
     "self-attention": """
 class Attention(nn.Module):
     def __init__(self, d):
