@@ -36,6 +36,7 @@ _USES = frozenset(
         *("expand", "softmax", "log_softmax", "size"),
     )
 )
+_BATCH = re.compile(r"b|bs|bsz|\w*batch(?:_?size)?", re.IGNORECASE)
 _STRICT = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
 
 
@@ -50,7 +51,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)
-        if certain and not stated.loose and not _only_as_called(trace, stated):
+        loose = stated.loose or _leaves_out_the_batch(stated)
+        if certain and not loose and not _only_as_called(trace, stated):
             _gather(trace, stated, severity, drifts)
         else:
             yield _found(trace, Drift(stated, "note"))
@@ -67,6 +69,16 @@ def _is_a_part(stated: Stated) -> bool:
         return False
     ((whole, part),) = others
     return whole.isidentifier() and re.fullmatch(rf"{whole}//\d+", part) is not None
+
+
+def _leaves_out_the_batch(stated: Stated) -> bool:
+    """Whether a comment says what one example has, ``(T_dec, T_enc)``, of a tensor with a batch in front of that."""
+    said, have = (text.strip("()[]").rstrip(",").split(", ") for text in (stated.text, stated.inferred))
+    if stated.form != "comment" or len(have) != len(said) + 1 or any(map(_BATCH.fullmatch, said)):
+        return False
+    return (have[0] == "?" or _BATCH.fullmatch(have[0]) is not None) and all(
+        a == b or b == "?" for a, b in zip(said, have[1:], strict=True)
+    )
 
 
 @dataclass(slots=True)
@@ -274,7 +286,8 @@ RULE = Rule(
     what="Reads the shapes that the author states, and compares them with the inferred ones: the number of axes, and "
     "names that stand for two different sizes. In comments and docstrings, whose letters are often used loosely, other "
     "sizes are a note; so is a comment that gives the same elements in the same order and groups them otherwise, as "
-    "`(B, T, H*d)` of (B, T, H, d), or leaves a leading 1 out. It stands on the statement: where code and comment "
+    "`(B, T, H*d)` of (B, T, H, d), or leaves a leading 1, or the batch of what it says for one "
+    "example, out. It stands on the statement: where code and comment "
     "contradict each other, it is the comment that is reported. A comment below a line that names a variable of "
     "before, and has as many axes as what that line makes, has the wrong name and the right shape: it is left "
     "alone. So is a number of axes that only a comment of the caller's contradicts, since which of the two is wrong "

@@ -225,6 +225,19 @@ def places(length, d):
     table[:, 1::2] = torch.cos(at * rates)
     return table
 """,
+    "what one example has": """
+class Model(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.left, self.right = nn.LSTM(d, d, batch_first=True), nn.LSTM(d, d, batch_first=True)
+
+    def forward(self, words, aspect):
+        v, (_, _) = self.left(words)
+        e, (_, _) = self.right(aspect)
+        scores = torch.bmm(e, v.transpose(1, 2))
+        weights = scores.softmax(1)  # (aspect_len,context_len)
+        return torch.bmm(e.transpose(1, 2), weights)
+""",
     "before and after": """
 class Patches(nn.Module):
     def __init__(self, channels, d):
