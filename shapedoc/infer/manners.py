@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.shape import Shape
-from shapedoc.core.value import Bool, Tensor
+from shapedoc.core.value import Bool, Tensor, Unknown
 from shapedoc.infer.granted import asks_sizes
 from shapedoc.infer.machine import Machine
 from shapedoc.ops.context import seen_twice
@@ -159,13 +159,31 @@ def stands_alone(m: Machine, value: Tensor) -> bool:
         return True  # what is not followed shares no axes
     given = event.operands[0].value if event.operands else None
     if not isinstance(given, Tensor):
-        return False
+        return isinstance(given, Unknown) and event.short in _REORDERS
     if event.short == "unsqueeze" and given.event >= 0:
         return not isinstance(m.trace.events[given.event].result, Tensor)
     return event.short in _REORDERS and stands_alone(m, given)
 
 
-_REORDERS = frozenset(("transpose", "permute", "swapaxes", "t", "contiguous", "clone"))
+_REORDERS = frozenset(
+    (
+        *(
+            "transpose",
+            "permute",
+            "swapaxes",
+            "t",
+            "contiguous",
+            "clone",
+            "detach",
+            "to",
+            "float",
+            "long",
+            "cpu",
+            "cuda",
+        ),
+        *("softmax", "log_softmax", "tanh", "sigmoid", "relu"),
+    )
+)
 
 
 def returned_as(body: Sequence[ir.Stmt], name: str, index: int) -> int:

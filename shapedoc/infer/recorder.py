@@ -23,6 +23,7 @@ from shapedoc.infer.verdicts import (
     but_of_ranks,
     is_of_one_rank,
     is_one_or_several,
+    keeps_rank_of_all,
     may_be_several,
     said_of_parts,
     undoubted,
@@ -133,7 +134,9 @@ class Recorder:
         if self.described and not tentative:
             tentative = any(self._is_described(o.value) for o in operands)
         rests = tentative and not (is_of_one_rank(name) and self._is_of_branches(operands))
+        first_hand = False
         if rests and len(self.sizes.runs) > runs:
+            first_hand = keeps_rank_of_all(name) and not self.surmises.rests(self.sizes, operands)
             self.surmises.learnt(self.sizes, runs)
         surmised = self.surmises.rests(self.sizes, operands)
         if problems and (spoilt or tentative or self.described or self.commented or self.equated):
@@ -144,7 +147,8 @@ class Recorder:
         event = self.emit(name, node, operands, result)
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
         if surmised:
-            self.surmises.events.add(event.index)
+            if not first_hand:
+                self.surmises.events.add(event.index)
             self.doubted.extend((event.index, p) for p in event.problems)
             event.problems, event.doubtful = (), True
         event.withheld = len(event.problems) < len(noticed)

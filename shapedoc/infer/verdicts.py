@@ -16,6 +16,7 @@ __all__ = [
     "but_of_ranks",
     "is_of_one_rank",
     "is_one_or_several",
+    "keeps_rank_of_all",
     "may_be_several",
     "of_rank",
     "said_of_parts",
@@ -33,6 +34,7 @@ _SEVERAL = frozenset(
 )
 
 # What takes and gives one rank.
+_AS_MANY = frozenset(("gather", "take_along_dim", "take_along_axis", "cat", "concat", "concatenate"))
 _OF_ONE_RANK = frozenset(("bmm", "baddbmm", "mm", "addmm"))
 
 # What makes one axis of several that lie end to end.
@@ -68,6 +70,11 @@ def may_be_several(name: str) -> bool:
 def is_of_one_rank(name: str) -> bool:
     """Whether an op takes and gives tensors of one rank only, whatever is known of its operands."""
     return name.rpartition(".")[2] in _OF_ONE_RANK
+
+
+def keeps_rank_of_all(name: str) -> bool:
+    """Whether all that an op takes, and what it gives, have one number of axes: that of any of them is the result's."""
+    return name.rpartition(".")[2] in _AS_MANY
 
 
 def is_one_or_several(name: str, size: Value) -> bool:

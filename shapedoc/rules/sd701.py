@@ -12,7 +12,8 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Stated, Trace
 from shapedoc.core.value import Int, Tensor
 from shapedoc.rules.blame import operand_of, problems
-from shapedoc.rules.flow import graph, tensors_in
+from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.flow import graph, result_shape, shape_at, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd206 import squeezes_batch
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
@@ -33,7 +34,7 @@ _FORMS = {
 _USES = frozenset(
     (
         *("bmm", "baddbmm", "mm", "mv", "gather", "cat", "stack", "permute", "einsum", "transpose"),
-        *("expand", "softmax", "log_softmax", "size"),
+        *("expand", "softmax", "log_softmax", "size", "setitem"),
     )
 )
 _BATCH = re.compile(r"b|bs|bsz|\w*batch(?:_?size)?", re.IGNORECASE)
@@ -141,12 +142,15 @@ def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
         if event.short not in _USES or event.span in seen or event.span.path or event.function in wrong:
             continue  # where a caller gives something else than is stated, that is told of already
         seen.add(event.span)
-        operands = [o for name in problem.operands if (o := operand_of(trace, event, name)) is not None]
+        names = problem.operands[1:] if event.short == "setitem" else problem.operands
+        operands = [o for name in names if (o := operand_of(trace, event, name)) is not None]
         shapes = [shape_text(event, o.shape) for o in operands]
-        if not operands or any("*" in s or "..." in s for s in shapes):
+        if not operands or any("(*" in s or " *" in s or "..." in s for s in shapes):
             continue
         if any(_of_an_element(trace, o) for o in operands):
             continue  # what is stated may be said of each of a list
+        if any(_may_lose_an_axis(trace, o) for o in tensor_operands(event)):
+            continue
         text = text_of(trace, operands[0])
         wanted, got = problem.detail.get("wanted", ""), problem.detail.get("got", "")
         yield finding(
@@ -156,7 +160,7 @@ def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
             code=RULE.code,
             name=RULE.name,
             severity="warning",
-            message=f"`{event.short}` needs {text} with {wanted} axes, by what is stated it has {got}: {shapes[0]}",
+            message=f"{_taker(event)} needs {text} with {wanted} axes, by what is stated it has {got}: {shapes[0]}",
             tensor=text,
             actual=shapes[0],
             labels=tuple(
@@ -166,6 +170,18 @@ def _misused(trace: Trace, seen: set[Span]) -> Iterator[Finding]:
             why="a stated shape is what the next reader builds on; one of the two is wrong",
             help="mend the code, or what is stated of its tensors",
         )
+
+
+def _taker(event: Event) -> str:
+    return "what it is put into" if event.short == "setitem" else f"`{event.short}`"
+
+
+def _may_lose_an_axis(trace: Trace, operand: Operand) -> bool:
+    """Whether an axis was to be squeezed out that has another size than 1, as far as can be told: it may be 1."""
+    made = graph(trace).producer(operand.value)
+    given = shape_at(made, made.operands[0]) if made is not None and made.short == "squeeze" and made.operands else None
+    kept = result_shape(made) if made is not None else None
+    return given is not None and kept is not None and given.rank == kept.rank
 
 
 def _of_an_element(trace: Trace, operand: Operand) -> bool:

@@ -28,12 +28,21 @@ def is_consequence(trace: Trace, event: Event) -> bool:
     """Whether some walk has the operation use what came of operands that did not fit.
 
     A later round of a loop does, where the fault of this one goes into it, and so does a layer that is fed by another
-    of its kind: that says nothing of this one.
+    of its kind: that says nothing of this one. Sizes that driver code gives and that do not fit say nothing of a number
+    of axes that is wrong in a walk without them, either.
     """
     first: dict[tuple[Span, ...], Event] = {}
+    of_rank = all(p.kind == "wrong-rank" for p in event.problems) and not _is_driven(trace, event)
     for other in _places(trace).get((event.op, event.span), ()):
+        if of_rank and _is_driven(trace, other):
+            continue
         first.setdefault(tuple(call.span for call in other.calls), other)
     return event.spoilt or any(e.spoilt and _has_another_cause(trace, e) for e in first.values())
+
+
+def _is_driven(trace: Trace, event: Event) -> bool:
+    """Whether driver code led to an event."""
+    return any(start <= event.index < end for name, start, end, _ in trace.entries[:1] if not name)
 
 
 def _has_another_cause(trace: Trace, event: Event) -> bool:

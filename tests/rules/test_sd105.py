@@ -15,6 +15,20 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "an axis too many, and sizes of the driver's that do not fit": """
+class Score(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.one, self.two, self.out = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, 1)
+
+    def forward(self, query, keys):
+        query = query[:, :1, :].repeat(1, keys.size(1), 1)
+        weights = F.softmax(self.out(torch.tanh(self.one(query) + self.two(keys))).unsqueeze(1), dim=-1)
+        return torch.bmm(weights, keys)  # <- SD105
+
+
+Score(4)(torch.randn(2, 1, 8), torch.randn(2, 5, 8))
+""",
     "bmm of a query without its step": """
 class Dot(nn.Module):
     def forward(self, query, memory):

@@ -33,6 +33,38 @@ class Heads(nn.Module):
         key = key.transpose(1, 2)
         return query @ key.transpose(2, 3)
 """,
+    "an element of each row, whose axis stays": """
+def chosen(model, words):
+    found = F.log_softmax(model(words), dim=-1)  # [B, L, V]
+    words = words.long()  # [B, L]
+    found = found.gather(dim=-1, index=words.unsqueeze(-1))  # [B, L]  # <- SD701
+    return found
+""",
+    "a step that is put where a matrix is": """
+class Writer(nn.Module):
+    def __init__(self, write, words):
+        super().__init__()
+        self.write = write
+        self.words = words
+
+    def forward(self, states):
+        B, T, width = states.shape
+        found = torch.empty(B, self.words, T)
+        for t in range(T):
+            step = self.write(states[:, t])
+            # step: (batch_size, 1, words)
+            found[:, :, t] = step  # <- SD701
+        return found
+""",
+    "an index of one axis for a matrix, by the docstring": """
+def loss(logits, targets):
+    \"\"\"
+    Args:
+        logits (Tensor): Scores of every word (batch_size * seq_len, vocab_size).
+        targets (Tensor): The words that are right, shape (batch_size * seq_len,).
+    \"\"\"
+    return -F.log_softmax(logits, dim=-1).gather(dim=-1, index=targets)  # <- SD701
+""",
     "every other one, and the number of all": """
 class Positions(nn.Module):
     def __init__(self, steps, width):

@@ -36,6 +36,20 @@ class Heads(nn.Module):
         key = key.transpose(2, 3)
         return query @ key
 """,
+    "an axis that is 1 where it is squeezed out": """
+class Writer(nn.Module):
+    def __init__(self, width, layers, directions):
+        super().__init__()
+        self.run = nn.GRU(width, width)
+        self.out = nn.Linear(2 * width, width)
+
+    def forward(self, word, state):
+        # word = [1, batch size, width]
+        # state = [layers * directions, batch size, width]
+        found, state = self.run(word, state)
+        # found = [1, batch size, width]
+        return self.out(torch.cat((word.squeeze(0), state.squeeze(0)), dim=1))
+""",
     "every other one, and how many they are": """
 class Positions(nn.Module):
     def __init__(self, steps, width):
