@@ -9,6 +9,7 @@ from shapedoc.core.finding import Finding
 from shapedoc.core.span import Label, Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
+from shapedoc.rules.compared import hidden_unless_zero
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.emptied import Emptied, emptied
 from shapedoc.rules.flow import graph
@@ -31,6 +32,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         meaning = known.of(sink.mask.value)
         if meaning is None:
             yield from _full(trace, sink)
+            yield from hidden_unless_zero(trace, sink, RULE.code, RULE.name)
         elif _is_inverted(sink, meaning):
             yield _found(trace, sink, meaning)
     for pair in refilled(trace):
