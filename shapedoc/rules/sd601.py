@@ -13,7 +13,7 @@ from shapedoc.core.text import lines_in_words
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
 from shapedoc.rules.contractions import names
-from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
+from shapedoc.rules.flow import SHAPING, Graph, events_of, graph, result_shape, shape_at
 from shapedoc.rules.mergedheads import merged_heads
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
@@ -96,6 +96,27 @@ def _cut(event: Event) -> str:
     return shape_text(event, event.operands[0].shape) if event.operands else ""
 
 
+def _is_way_back(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether the same call cut such rows as are put together here into heads, of several rows at once.
+
+    Attention over groups of steps: (B, T, d) as (B, T // group, n_heads, group * d // n_heads), and back.
+    """
+    sizes = event.sizes
+    if sizes is None or len(before.axes) < 3 or not after.axes:
+        return False
+    wanted = [sizes.resolve(axis.dim) for axis in (*before.axes[-2:], after.axes[-1])]
+    for other in events_of(trace, ("view", "reshape")):
+        same = other.function == event.function and other.calls == event.calls and other.index < event.index
+        if not same or other.problems or other.shape is None or not other.operands:
+            continue
+        given = other.operands[0].shape
+        if given is None or not given.suffix or len(other.shape.suffix) < 3:
+            continue
+        if [sizes.resolve(axis.dim) for axis in (*other.shape.suffix[-2:], given.suffix[-1])] == wanted:
+            return True
+    return False
+
+
 def _is_named(event: Event) -> bool:
     shape = result_shape(event)
     return shape is not None and any(a.dim.named for a in shape.axes)
@@ -115,7 +136,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if not _is_torn(event.sizes, before.axes, after.axes) or misordered(trace, before.axes[problem.axes[0]]):
         return None
-    if _is_uniform(trace, operand):
+    if _is_uniform(trace, operand) or _is_way_back(trace, event, before, after):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)

@@ -141,6 +141,24 @@ class Heads(nn.Module):
 }
 
 RIGHT = {
+    "groups of steps that are cut into heads, and put back": """
+class Grouped(nn.Module):
+    def __init__(self, width, heads, group):
+        super().__init__()
+        self.width, self.heads = width, heads
+        self.size = width // heads * group
+        self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+
+    def forward(self, x):
+        B = x.size(0)
+        q = self.q(x).reshape(B, -1, self.heads, self.size).transpose(1, 2)
+        k = self.k(x).reshape(B, -1, self.heads, self.size).transpose(1, 2)
+        v = self.v(x).reshape(B, -1, self.heads, self.size).transpose(1, 2)
+        scores = q.matmul(k.transpose(2, 3)) / k.shape[-1] ** 0.5
+        B, H, steps, places = scores.shape
+        mixed = scores.softmax(dim=-1).matmul(v)
+        return mixed.transpose(1, 2).reshape(B, -1, self.width)
+""",
     "heads joined behind an attention that is not read": """
 from elsewhere import attend, attend_steps_first
 
