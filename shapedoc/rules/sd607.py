@@ -11,6 +11,7 @@ from shapedoc.core.value import Bool, Layer, NoneValue, Tensor
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import Graph, graph, shape_at
 from shapedoc.rules.idle import Idle, idle_layers
+from shapedoc.rules.redrawn import redrawn
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -54,6 +55,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             seen.add(event.span)
             yield _found(trace, g, event)
     yield from (_idle(trace, found) for found in idle_layers(trace))
+    yield from redrawn(trace, RULE.code, RULE.name)
 
 
 def _makes_only_a_result(g: Graph, event: Event) -> bool:
@@ -167,7 +169,8 @@ RULE = Rule(
     "calls with `out=` or `inplace=True`, expressions at the top of a file or of a notebook's cell, which may stand "
     "there to be shown, and what stands inside of `try` or `pytest.raises` are left alone. Where it is not known that "
     "an object is a tensor, only the methods that nothing else has count. A layer that a class builds and never names "
-    "again is reported where one of nearly the same name, built alike, is called of two things: of those, one was its.",
+    "again is reported where one of nearly the same name, built alike, is called of two things: of those, one was its. "
+    "So are weights that are taken out by name to be drawn just as all are.",
     why="Tensors are not changed by their methods, those that end in `_` apart. A mask that is filled on a line of its "
     "own masks nothing, a view on a line of its own lays nothing out; shapes often agree all the same, and training "
     "works on the wrong scores. Eight public programs showed it when the rule was made: masks of padding and of the "
