@@ -277,7 +277,8 @@ class _Parser:
             raise _NotASize
         if "or" in words[1:]:
             return Anonymous(" ".join(words))
-        return Named(" ".join(words), self.in_brackets() if self.value_follows() else None)
+        name = " ".join(words).lstrip("#")  # ``#batch`` is as many as there are
+        return Named(name, self.in_brackets() if self.value_follows() else None)
 
     def hyphen(self) -> bool:
         """Whether the next two tokens go on with a word, as in ``hidden-dim``; ``T-1`` and ``L-K`` are differences."""

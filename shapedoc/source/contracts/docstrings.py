@@ -105,7 +105,10 @@ def read_docstring(text: str, span: Span4) -> Documented:
             shapes = [replace(s, sure=False) for s in shapes]
         if item.kind == "out":
             results.append((item, shapes))
-        elif shapes and _usable(shapes) and not _is_of_another(item, shapes[0]) and not _lists_values(item, shapes[0]):
+            continue
+        if len(shapes) == 1 and item.names and "->" not in item.text:
+            shapes = [replace(shapes[0], where="after")]  # "Input tensor of shape ..." is what the name stands for
+        if shapes and _usable(shapes) and not _is_of_another(item, shapes[0]) and not _lists_values(item, shapes[0]):
             _note(documented, item, shapes[0])
     _results(documented, results)
     return documented

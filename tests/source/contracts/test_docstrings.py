@@ -298,3 +298,26 @@ def test_one_tensor_whose_sentence_ends_in_its_shape() -> None:
     assert sure == {"text": "(B, T_text, adim)", "masks": "(B, T_text)", "word": "(batch,)"}
     assert said.named["text"][0].prose
     assert not said.named["word"][0].prose
+
+
+def test_an_input_tensor_is_what_its_name_stands_for() -> None:
+    text = '''
+    def f(tgt, memory, mask, after):
+        """Decode.
+
+        Args:
+            tgt (torch.Tensor): Input tensor (#batch, maxlen_out, size).
+            memory (torch.Tensor): Input tensor of shape (#batch, maxlen_in, size).
+            mask (torch.Tensor): Mask for input tensor (#batch, maxlen_out).
+            after (torch.Tensor): Input tensor (batch, size) -> (batch, n_classes)
+
+        """
+    '''
+    assert stated(text) == (
+        {
+            "tgt": "(batch, maxlen_out, size)",
+            "memory": "(batch, maxlen_in, size)",
+            "mask": "(batch, maxlen_out)",
+        },
+        [],
+    )
