@@ -20,10 +20,12 @@ from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
 from shapedoc.core.shape import Run, Shape
 
-__all__ = ["Kind", "Sameness", "Sizes", "Strength"]
+__all__ = ["LETTER", "Kind", "Sameness", "Sizes", "Strength"]
 
 # Letters, of the name of a size that is worked out of others.
 _READABLE = 30
+# Where a size has its name from that a pattern calls so, as `c` of `(p1 p2 c)`: it may be a 1.
+LETTER = "a letter of a pattern"
 
 
 class Sizes(Ranks):
@@ -130,12 +132,12 @@ class Sizes(Ranks):
 
     # -- sizes
 
-    def called(self, dim: Dim, name: str, *, owner: str = "", line: int = 0) -> Dim:
+    def called(self, dim: Dim, name: str, *, owner: str = "", origin: str = "", line: int = 0) -> Dim:
         """An unknown size under the name that it gets here; the size itself where it has a name, or is none."""
         sym = dim.sym
         if sym is None or sym.name or not sym.flexible or not name.strip("_"):
             return dim
-        named = self.fresh(name, owner=owner, line=line)
+        named = self.fresh(name, owner=owner, origin=origin, line=line)
         self.bind(sym, named)
         return named
 
@@ -177,7 +179,8 @@ class Sizes(Ranks):
             ratio = big.divide(small)
             if ratio is None or small.const is not None or not ratio.syms or self._may_be_one(ratio):
                 continue
-            if ratio.named and not self._unfollowed(ratio):
+            lettered = any(s.origin == LETTER for s in ratio.syms)
+            if ratio.named and not lettered and not self._unfollowed(ratio):
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
         if any(not s.name for s in a.syms | b.syms) and not self._apart.of(a.sym or a, b.sym or b):
             return UNKNOWN

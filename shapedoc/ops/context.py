@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape, new_id
-from shapedoc.core.sizes import Sameness, Sizes
+from shapedoc.core.sizes import LETTER, Sameness, Sizes
 from shapedoc.core.trace import Problem
 from shapedoc.core.value import Kind, Order, Tensor, Value
 from shapedoc.core.verdict import Lost
@@ -282,7 +282,7 @@ class OpContext:
     def called(self, dim: Dim, name: str) -> Dim:
         """A size that nobody has named yet, under the name that a pattern gives it."""
         dim = self.sizes.resolve(dim)
-        return self.sizes.called(dim, name, owner=self.sizes.function, line=self.line)
+        return self.sizes.called(dim, name, owner=self.sizes.function, origin=LETTER, line=self.line)
 
     def meet(self, a: Axis | Dim, b: Axis | Dim) -> Sameness:
         """Require two sizes to be the same; an unknown one is learnt."""

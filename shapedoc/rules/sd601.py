@@ -12,7 +12,7 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.text import lines_in_words
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
-from shapedoc.rules.contractions import names
+from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph, result_shape, shape_at
 from shapedoc.rules.mergedheads import merged_heads
 from shapedoc.rules.recurrent import is_final_state
@@ -24,6 +24,7 @@ __all__ = ["RULE", "orders", "turned_back"]
 
 _FILLED = "zeros ones full empty"
 _UNIFORM = names(" ".join(f"{n} {n}_like new_{n}" for n in _FILLED.split()))
+_EXCHANGES = names("transpose swapaxes swapdims")
 _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
@@ -136,7 +137,11 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if not _is_torn(event.sizes, before.axes, after.axes) or misordered(trace, before.axes[problem.axes[0]]):
         return None
-    if _is_uniform(trace, operand) or _is_way_back(trace, event, before, after):
+    if (
+        _is_uniform(trace, operand)
+        or _is_way_back(trace, event, before, after)
+        or _is_shuffled(trace, event, before, after)
+    ):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
@@ -206,6 +211,21 @@ def _is_shifted(trace: Trace, operand: Operand) -> bool:
     return made is not None and any(
         e.short in ("cat", "pad", "concat") for e in graph(trace).back(made, lambda e: e.short in through)
     )
+
+
+def _is_shuffled(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether features are cut into groups to be shuffled: the two last axes are exchanged, and are one again."""
+    if before.rank is None or after.rank != before.rank + 1:
+        return False
+    users = graph(trace).users
+    for made in users[event.index]:
+        numbers = sorted(n % after.rank for o in made.operands if isinstance(n := literal(o.value), int))
+        if made.short not in _EXCHANGES or numbers != [after.rank - 2, after.rank - 1]:
+            return False
+        ends = [u for m in users[made.index] for u in (users[m.index] if m.short == "contiguous" else [m])]
+        if not ends or not all((s := result_shape(u)) is not None and s.rank == before.rank for u in ends):
+            return False
+    return bool(users[event.index])
 
 
 def _is_uniform(trace: Trace, operand: Operand) -> bool:
@@ -291,7 +311,8 @@ RULE = Rule(
     summary="A `view` or `reshape` regroups axes that are not neighbours.",
     what="Works out by exact arithmetic on the sizes whether a view keeps the order of elements: the running products "
     "of both shapes must form one chain. `(B, T, H*d)` to `(B, T, H, d)` does, `(B, T, H*d)` to `(B, H, T, d)` and "
-    "`(B, H, T, d)` to `(B, T, H*d)` do not.",
+    "`(B, H, T, d)` to `(B, T, H*d)` do not. Features that are cut into groups, exchanged with them and joined again "
+    "are shuffled on purpose.",
     why="A view never moves elements. Heads that are split with `view(B, H, T, d)` hold pieces of several time steps "
     "each, and a merge without the transpose back mixes heads and time. The shapes are right, so nothing raises.",
     instead="Split with `x.view(B, T, H, d).transpose(1, 2)`, merge with `x.transpose(1, 2).reshape(B, T, H * d)`.",

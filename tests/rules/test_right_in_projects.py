@@ -238,6 +238,32 @@ class Model(nn.Module):
         weights = scores.softmax(1)  # (aspect_len,context_len)
         return torch.bmm(e.transpose(1, 2), weights)
 """,
+    "features shuffled among groups": """
+def shuffled(cells, x):
+    B, T, d, G = x.shape
+    x = torch.stack([cells[i](x[..., i]) for i in range(G)], dim=-1) if cells else x
+    x = x.flatten(2)
+    return x.reshape(B, T, G, d).transpose(-1, -2).contiguous().view(B, T, -1)
+
+
+def plainly(x):
+    B, T, d, G = x.shape
+    return x.flatten(2).reshape(B, T, G, d).transpose(2, 3).flatten(2)
+""",
+    "patches of grey images": """
+from einops import rearrange
+
+
+class Patches(nn.Module):
+    def __init__(self, size, patch, d, channels=1):
+        super().__init__()
+        self.patch = patch
+        self.embed = nn.Linear(channels * patch**2, d)
+
+    def forward(self, images):
+        p = self.patch
+        return self.embed(rearrange(images, "b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=p, p2=p))
+""",
     "before and after": """
 class Patches(nn.Module):
     def __init__(self, channels, d):
