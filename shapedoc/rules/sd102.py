@@ -15,6 +15,7 @@ from shapedoc.rules.elementwise import Meeting, is_mask, meetings, owner, rule_o
 from shapedoc.rules.flow import SHAPING, graph, result_shape
 from shapedoc.rules.matrices import features_from, wanted_after
 from shapedoc.rules.ranges import column
+from shapedoc.rules.residuals import residuals
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted, maker, source_of, weight_made
 from shapedoc.rules.sized import equal, exchanged, made_before, only_if, quoted, same_size, shape_with, with_axis
@@ -81,6 +82,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         operand = event.operand(problem.operands[0]) if problem.operands else None
         if operand is not None and not is_tainted(trace, operand):
             yield from _other(trace, *clearest(trace, event, problem), severity)
+    yield from residuals(trace, RULE.code, RULE.name)
 
 
 def _given_mask(trace: Trace, meeting: Meeting) -> str:
