@@ -133,7 +133,7 @@ def broadcast_axes(
 def _tell_apart(at: OpContext, pair: tuple[Axis, Sequence[Axis], Axis]) -> None:
     """An axis that the tensor of higher rank has, at another place than where it meets it, is not the one it meets."""
     low, high, met = pair
-    if low.dim == met.dim or not (low.dim.named and met.dim.named) or low.same(met):
+    if low.dim == met.dim or met.dim.sym is None or not low.dim.named or low.same(met):
         return
     if any(axis is not met and axis.same(low) for axis in high):
         at.sizes.apart(low.dim, met.dim)

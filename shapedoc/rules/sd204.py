@@ -49,7 +49,10 @@ def _of_unknown_rank(trace: Trace, event: Event) -> Iterator[Finding]:
         if axis >= 1:
             yield _found(trace, event, reduction, low, high, "error")
         elif axis == -1 and (
-            _keeps_elsewhere(g, high) or _keeps_beside(trace, reduction, source[0]) or _is_scaled(g, event)
+            _keeps_elsewhere(g, high)
+            or _keeps_later(g, event)
+            or _keeps_beside(trace, reduction, source[0])
+            or _is_scaled(g, event)
         ):
             yield _found(trace, event, reduction, low, high, "warning")
 
@@ -80,6 +83,15 @@ def _keeps_elsewhere(g: Graph, operand: Operand) -> bool:
     return any(
         e.short in REDUCTIONS and keeps_axis(e) and literal(e.value("dim")) == -1
         for e in g.back(made, lambda e: e.short in through)
+    )
+
+
+def _keeps_later(g: Graph, event: Event) -> bool:
+    """Whether what comes of it goes through a reduction over the last axis that keeps it: a softmax written out."""
+    through = SHAPING | ARITHMETIC | frozenset(("exp",))
+    return any(
+        e.short in REDUCTIONS and keeps_axis(e) and literal(e.value("dim")) == -1 and e.function == event.function
+        for e in g.forward(event, lambda e: e.short in through)
     )
 
 

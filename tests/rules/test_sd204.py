@@ -16,6 +16,26 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "of a rank that is not known, which the sum after it keeps": """
+def softmax(x):
+    above = torch.exp(x - torch.max(x, dim=-1)[0])  # <- SD204
+    return above / torch.sum(above, dim=-1, keepdim=True)
+""",
+    "a sum of what meets other weights by their axes": """
+class Pool(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.words, self.out = nn.Embedding(words, width), nn.Linear(width, 1)
+
+    def forward(self, words):
+        states = self.words(words)
+        weights = self.normalised(self.out(states).squeeze(-1), words != 0)
+        return torch.einsum("blf,bl->bf", states, weights)
+
+    def normalised(self, scores, mask):
+        weights = torch.exp(scores) * mask.float()
+        return weights / torch.sum(weights, dim=1)  # <- SD204
+""",
     "a layer norm that keeps no axis": """
 class Norm(nn.Module):
     def __init__(self, width, eps=1e-6):
