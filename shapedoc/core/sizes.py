@@ -172,7 +172,8 @@ class Sizes(Ranks):
             if a.const is not None or b.const is not None or literal_meets(a - b) or called_alike(a, b):
                 return ALWAYS
         elif never_zero(a - b):
-            return UNKNOWN if self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
+            lettered = any(s.origin == LETTER for s in (a - b).syms)
+            return UNKNOWN if lettered or self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
         if self._floors and (a, b) != (parts := (self._divided(a), self._divided(b))):
             return self._compare(*parts)
         for big, small in ((a, b), (b, a)):

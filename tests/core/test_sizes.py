@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shapedoc.core.dim import ONE, ZERO, Dim, Sym
 from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind, Sizes, Strength
+from shapedoc.core.sizes import LETTER, Kind, Sizes, Strength
 
 RIGID = [Sym("d", owner="f"), Sym("h", owner="f"), Sym("B", value=3), Sym("T", value=5)]
 FLEXIBLE = [Sym("n", flexible=True), Sym("m", flexible=True), Sym(flexible=True), Sym(flexible=True)]
@@ -210,6 +210,14 @@ def test_what_a_division_rounds_off_is_no_difference() -> None:
     half = sizes.floordiv(n, Dim.of(2))
     assert sizes.compare(half + half + 1, n).kind is Kind.UNKNOWN
     assert sizes.compare(half + half + 2, n).kind is Kind.NEVER
+
+
+def test_a_letter_of_a_pattern_makes_no_difference() -> None:
+    sizes = Sizes()
+    j = Dim.of(Sym("j", flexible=True))
+    letter = sizes.called(Dim.of(Sym(flexible=True)), "i", origin=LETTER)
+    assert sizes.compare(j + letter, j).kind is Kind.UNKNOWN
+    assert sizes.compare(j + Dim.of(Sym("i", flexible=True)), j).kind is Kind.NEVER
 
 
 def test_what_heads_leave_of_a_width_is_mostly_1() -> None:
