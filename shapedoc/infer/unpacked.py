@@ -68,7 +68,8 @@ def _spread(m: Machine, value: Seq, count: int, line: int) -> Value:
     place, item = shapes[0]
     part = m.sizes.shape(item.tensor.shape).items if isinstance(item, SizeOf) else item.items
     wanted = count - (len(value.items) - 1)
-    sizes = _part(m, part, wanted, line) if wanted > 0 else None
+    # As many names as values: ``dims, kind = x.shape[:-1], x.dtype`` spreads nothing.
+    sizes = _part(m, part, wanted, line) if wanted > 1 else None
     if sizes is None:
         return value
     return Seq((*value.items[:place], *sizes, *value.items[place + 1 :]), value.kind)
