@@ -57,6 +57,11 @@ _TYPE = re.compile(r"^\(?\s*(?:[\w.]*Tensor|ndarray|np\.ndarray|numpy\.ndarray|a
 _ONE_TENSOR = re.compile(
     r"\(?\s*(?:Optional\[)?(?:[\w.]*Tensor|(?:np\.|numpy\.)?ndarray)\b[^:(]*(?::|$)|\([\w.]*Tensor\b[^:(]*"
 )
+# Sizes, the first or second of which is the batch.
+_OF_A_BATCH = re.compile(
+    r"[\[(](?=\s*(?:#?\w+\s*,\s*)?#?(?:B|b|N|bs|bsz|n?batch(?:_?size)?)\s*[,\])])\s*"
+    r"#?\w+(?:\s?[-+*/]\s?\w+)?(?:\s*,\s*#?\w+(?:\s?[-+*/]\s?\w+)?)*\s*,?\s*[\])]"
+)
 _TYPED_SHAPE = re.compile(r"(?<=\w)\s+(?=[\[(])")
 
 
@@ -117,9 +122,12 @@ def read_docstring(text: str, span: Span4) -> Documented:
 def _read(item: _Item, span: Span4) -> list[StatedShape]:
     """The shapes in an entry; sure where its type says that it is one tensor, and one list of sizes ends it."""
     shapes = read_prose(_shorn(item.text), _whole(span, item))
-    typed = _ONE_TENSOR.match(item.text) if len(shapes) == 1 else None
-    if typed is None or len(_BRACKETS.findall(item.text, typed.end())) != 1:
+    typed = _ONE_TENSOR.match(item.text) if len(shapes) < 2 else None
+    brackets = _BRACKETS.findall(item.text, typed.end()) if typed is not None else []
+    if len(brackets) != 1:
         return shapes
+    if not shapes and _OF_A_BATCH.fullmatch(brackets[0]) and item.text.rstrip(" .").endswith(brackets[0]):
+        shapes = read_prose(f"shape {brackets[0]}", _whole(span, item))  # of one tensor, whatever its other sizes are
     return [replace(s, sure=True, prose=not s.sure) for s in shapes]
 
 
@@ -249,7 +257,7 @@ def _shorn(text: str) -> str:
             text = pattern.sub(by, text)
     text = text.replace("``", "`")
     shorn = _TYPE.sub("", text, count=1)
-    if shorn is not text and _ONE_SIZE.match(shorn):
+    if shorn is not text and (_ONE_SIZE.match(shorn) or _OF_A_BATCH.fullmatch(shorn.rstrip(" ."))):
         return f"shape {shorn}"  # ``LongTensor [batch]``
     return shorn if shorn[:1] in "([`" or shorn[:5] == "shape" else text
 

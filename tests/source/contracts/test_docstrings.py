@@ -321,3 +321,23 @@ def test_an_input_tensor_is_what_its_name_stands_for() -> None:
         },
         [],
     )
+
+
+def test_sizes_of_one_tensor_need_no_other_evidence_than_a_batch() -> None:
+    text = '''
+    def f(xs, hidden, key, drawn, about):
+        """Decode.
+
+        Args:
+            xs (Tensor): Batch of input sequences (B, Tmax, idim).
+            hidden: torch.Tensor [seq_len, nbatch, nhid]
+            key (torch.Tensor): Key tensor (#batch, time2, size).
+            drawn (LongTensor): what is in the picture (person, car, bird).
+            about (Tensor): the keys (see Decoder, batch) as they are
+
+        """
+    '''
+    assert stated(text) == (
+        {"xs": "(B, Tmax, idim)", "hidden": "(seq_len, nbatch, nhid)", "key": "(batch, time2, size)"},
+        [],
+    )
