@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding
@@ -15,12 +16,16 @@ from shapedoc.rules.wording import call_labels, finding, label, shape_text, text
 
 __all__ = ["hidden_unless_zero"]
 
+# Names of masks that say what is hidden, not what is kept.
+_HIDES = re.compile(r"pad|ignore|hid|block|drop|future|causal|exclu|invalid|forbid|illegal|oov|not_", re.IGNORECASE)
+
 
 def hidden_unless_zero(trace: Trace, sink: Sink, code: str, name: str) -> Iterator[Finding]:
     """``scores.masked_fill(mask != 0, -1e9)`` of a mask that a function is given.
 
     What holds 1 for what is hidden is given as it is. A comparison with 0 is written for a mask that holds 0 for what
-    is hidden, and then it is ``== 0``. A mask that is made of the scores, or filled itself, is none.
+    is hidden, and then it is ``== 0``. A mask that is made of the scores, or filled itself, is none, nor one that is
+    called after what it hides.
     """
     g = graph(trace)
     compared = _compared(g, sink) if sink.how == "fill" and sink.expects == "drop" else None
@@ -28,6 +33,8 @@ def hidden_unless_zero(trace: Trace, sink: Sink, code: str, name: str) -> Iterat
         return
     test, mask = compared
     text = text_of(trace, mask)
+    if _HIDES.search(text):
+        return
     yield finding(
         trace,
         test,

@@ -106,6 +106,8 @@ def _is_way_back(trace: Trace, event: Event, before: Shape, after: Shape) -> boo
     if sizes is None or len(before.axes) < 3 or not after.axes:
         return False
     wanted = [sizes.resolve(axis.dim) for axis in (*before.axes[-2:], after.axes[-1])]
+    if wanted[-2] == wanted[-1]:
+        return False  # the features stay as they are: nothing is put together
     for other in events_of(trace, ("view", "reshape")):
         same = other.function == event.function and other.calls == event.calls and other.index < event.index
         if not same or other.problems or other.shape is None or not other.operands:

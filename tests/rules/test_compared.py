@@ -52,6 +52,10 @@ def attend(scores, groups):
 def rest(scores):
     return scores.tril().masked_fill(scores != 0, -1e9)
 """,
+    "a mask that is called after what it hides": """
+def attend(scores, key_padding_mask):
+    return F.softmax(scores.masked_fill(key_padding_mask.unsqueeze(1) != 0, -1e9), dim=-1)
+""",
     "another number": """
 def attend(scores, kinds):
     return F.softmax(scores.masked_fill(kinds != 2, -1e9), dim=-1)
