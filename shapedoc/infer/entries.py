@@ -111,8 +111,8 @@ class Walk:
             if isinstance(value, Function) and value.module is None and self._is_new(value):
                 self.m.asked = {}
                 given, sizes = self._given(value)
-                self._entry(value.name, self._function(value, given), sizes)
-                for answer in self._unseen(value):
+                cost = self._entry(value.name, self._function(value, given), sizes)
+                for answer in self._unseen(value, cost):
                     chosen = {name: Arg(flag) for name, flag in answer.called.items()}
                     self._entry(value.name, self._function(value, given | chosen), sizes)
         for questions in asked:
@@ -154,8 +154,8 @@ class Walk:
         for name, member in cls.members.items():
             if not isinstance(member, Function) or not self._is_new(member) or name.startswith("__"):
                 continue
-            self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
-            for answer in self._unseen(member):
+            took = self._entry(f"{cls.name}.{name}", self._method(instance, member), sizes)
+            for answer in self._unseen(member, took):
                 self._entry(f"{cls.name}.{name}", self._method(instance, member, answer.called), sizes)
         return Asked(cls, forward, [*self._answers(cls), *self._flags(forward)], cost) if forward is not None else None
 
@@ -167,8 +167,7 @@ class Walk:
         answers are walked, or none.
         """
         one, other = self.m.sides
-        affordable = _BUDGET // (asked.cost + 1) or int(asked.cost < _DEAR)
-        for answer in asked.answers[:affordable]:
+        for answer in asked.answers[: _affordable(asked.cost)]:
             if asked.cost < _CHEAP or not answer.branches <= (one & other):
                 instance, sizes = self._build(asked.cls, answer.given)
                 self._entry(asked.cls.name, self._method(instance, asked.forward, answer.called), sizes)
@@ -205,10 +204,14 @@ class Walk:
                     answers.append(Answer({}, branches, {p.name: Bool(value, called(p.name))}))
         return answers[:_VARIANTS]
 
-    def _unseen(self, function: Function) -> list[Answer]:
-        """The flags of a function that nobody calls whose other value leads into a branch that no walk has seen."""
+    def _unseen(self, function: Function, cost: int) -> list[Answer]:
+        """The flags of a function that nobody calls whose other value leads into a branch that no walk has seen.
+
+        cost: the steps that the walk over the function has taken.
+        """
         one, other = self.m.sides
-        return [answer for answer in self._flags(function) if not answer.branches <= (one & other)]
+        answers = [answer for answer in self._flags(function) if not answer.branches <= (one & other)]
+        return answers[: _affordable(cost)]
 
     def _build(self, cls: Class, chosen: Mapping[str, Value]) -> tuple[Instance, Sizes]:
         m = self.m
@@ -262,10 +265,13 @@ class Walk:
 
         return run
 
-    def _entry(self, name: str, run: Runner, sizes: Sizes) -> None:
-        """Walk an entry; what was doubted because it rests on a statement counts where it shows without one too."""
+    def _entry(self, name: str, run: Runner, sizes: Sizes) -> int:
+        """Walk an entry; what was doubted because it rests on a statement counts where it shows without one too.
+
+        Gives the steps that it took.
+        """
         m = self.m
-        start = len(m.trace.events)
+        start, before = len(m.trace.events), m.spent + m.steps
         self._walks(run, sizes)
         m.doubt(start)
         self.stated |= m.tentative
@@ -273,6 +279,7 @@ class Walk:
             self._without_statements(run, sizes)
         self.walks[start] = (run, sizes)
         m.trace.entries.append((name, start, len(m.trace.events), m.sizes))
+        return m.spent + m.steps - before
 
     def _disbelieve(self) -> None:
         """Take back what rests on the statements of a function that is seen to be called with something else.
@@ -372,6 +379,11 @@ class Walk:
                 for v in (o.value.items if isinstance(o.value, Seq) else (o.value,))
             )
         }
+
+
+def _affordable(cost: int) -> int:
+    """How many walks more, with other answers, what takes so many steps may have."""
+    return _BUDGET // (cost + 1) or int(cost < _DEAR)
 
 
 Runner = Callable[[dict[str, Symbolic]], None]
