@@ -135,7 +135,7 @@ class Sizes(Ranks):
     def called(self, dim: Dim, name: str, *, owner: str = "", origin: str = "", line: int = 0) -> Dim:
         """An unknown size under the name that it gets here; the size itself where it has a name, or is none."""
         sym = dim.sym
-        if sym is None or sym.name or not sym.flexible or not name.strip("_"):
+        if sym is None or sym.name or sym.value is not None or not sym.flexible or not name.strip("_"):
             return dim
         named = self.fresh(name, owner=owner, origin=origin, line=line)
         self.bind(sym, named)
