@@ -12,7 +12,7 @@ __all__ = ["namesake"]
 
 # Norms of features keep every shape. A linear map is known by names only that say nothing else of it.
 _NORMS = re.compile(r"[A-Za-z]*(LayerNorm(alization)?|R[Mm][Ss]Norm)")
-_MAPS = frozenset(("Linear", "LinearNorm", "XavierLinear", "BottleLinear"))
+_MAPS = frozenset(("Linear", "LinearNorm"))
 
 
 def namesake(qualified: str, args: Sequence[Arg]) -> tuple[str, list[Arg]] | None:
