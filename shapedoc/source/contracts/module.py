@@ -13,6 +13,7 @@ from shapedoc.source.contracts.jaxtyping import read_annotation
 from shapedoc.source.contracts.layout import Layout, target_names
 from shapedoc.source.contracts.opposed import opposed
 from shapedoc.source.contracts.own_lines import OwnLines
+from shapedoc.source.contracts.pairs import set_to_pairs
 from shapedoc.source.contracts.stated import Bound, StatedShape, Unreadable
 from shapedoc.source.contracts.suffixes import read_suffix, suffixed_names
 from shapedoc.source.ir import Assign, ClassDef, Comment, Expr, For, FunctionDef, Module, Span4, Stmt
@@ -108,7 +109,7 @@ class ModuleContracts:
             suffix = self.suffix(name) if name[-1:].isupper() else None
             if suffix is not None and name not in found:
                 found[name] = [replace(suffix, span=_param_span(function, name))]
-        for name in opposed(found):
+        for name in opposed(found) | set_to_pairs(function, found) if found else ():
             del found[name]
         return found
 

@@ -341,3 +341,22 @@ def test_sizes_of_one_tensor_need_no_other_evidence_than_a_batch() -> None:
         {"xs": "(B, Tmax, idim)", "hidden": "(seq_len, nbatch, nhid)", "key": "(batch, time2, size)"},
         [],
     )
+
+
+def test_a_parameter_that_is_set_to_a_pair_is_more_than_the_shape_of_each() -> None:
+    text = '''
+    def f(x, hidden):
+        """Decode.
+
+        Args:
+            x: the first token, [batch_size x d_emb]
+            hidden: the state before, size is [batch_size x d_s]
+
+        """
+        for step in range(10):
+            h, c = cell(x, hidden)
+            hidden = (h, c)
+        return h
+    '''
+    assert stated(text) == ({"x": "~(batch_size, d_emb)"}, [])
+    assert "hidden" in stated(text.replace("hidden = (h, c)", "hidden = h"))[0]
