@@ -7,6 +7,7 @@ from shapedoc.core.value import Bound, Layer, Seq, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine, span_of
 from shapedoc.infer.values import BoundMethod, Instance
 from shapedoc.source import ir
+from shapedoc.source.walk import last_name
 
 __all__ = ["note_results"]
 
@@ -34,7 +35,12 @@ def _note(m: Machine, target: ir.Sequence, source: ir.Call, first: Tensor | None
         return
     operand = Operand("input", first, shape=first.shape)
     event = m.emit("unpack", target, (operand,), Unknown("unpacking of another length"))
-    detail = {"wanted": str(len(target.items)), "got": str(got), "why": "results", "called": _called(source.func)}
+    detail = {
+        "wanted": str(len(target.items)),
+        "got": str(got),
+        "why": "results",
+        "called": last_name(source.func) or "the call",
+    }
     event.problems = (Problem("wrong-rank", ("input",), detail=detail),)
 
 
@@ -58,12 +64,3 @@ def _is_known(m: Machine, func: ir.Expr) -> bool:
         return isinstance(value.owner, Tensor) and m.sizes.shape(value.owner.shape).rank is not None
     receiver = value.receiver if isinstance(value, BoundMethod) else value
     return not (isinstance(receiver, Instance) and receiver.open and receiver.name != "")
-
-
-def _called(func: ir.Expr) -> str:
-    match func:
-        case ir.Name():
-            return func.id
-        case ir.Attribute():
-            return func.attr
-    return "the call"

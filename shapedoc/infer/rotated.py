@@ -9,6 +9,7 @@ from shapedoc.core.value import Seq, Tensor, Unknown, Value
 from shapedoc.infer.machine import Machine, span_of
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
+from shapedoc.source.walk import last_name
 
 __all__ = ["rotated"]
 
@@ -22,7 +23,7 @@ def rotated(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None) -
 
     The names say what becomes of what. A call that makes the angles gives them other names.
     """
-    if not isinstance(value, Unknown) or not isinstance(source, ir.Call) or not _ROTATES.search(_called(source.func)):
+    if not isinstance(value, Unknown) or not isinstance(source, ir.Call) or not _ROTATES.search(last_name(source.func)):
         return value
     if isinstance(target, ir.Sequence):
         parts = [_turned(m, t, source) for t in target.items]
@@ -44,12 +45,3 @@ def _turned(m: Machine, target: ir.Expr, call: ir.Call) -> Tensor | None:
     result = Tensor(tensor.shape, tensor.kind, tensor.library)
     m.emit("rotary", call, (Operand("input", tensor, span=span_of(arg, m.path), shape=tensor.shape),), result)
     return result
-
-
-def _called(func: ir.Expr) -> str:
-    match func:
-        case ir.Name():
-            return func.id
-        case ir.Attribute():
-            return func.attr
-    return ""

@@ -25,7 +25,7 @@ from shapedoc.source.ir import (
     With,
 )
 
-__all__ = ["blocks", "flatten", "statements"]
+__all__ = ["blocks", "flatten", "last_name", "statements"]
 
 
 def blocks(statement: Stmt) -> list[list[Stmt]]:
@@ -52,6 +52,16 @@ def statements(module: Module) -> Iterator[Stmt]:
         yield statement
         for block in reversed(blocks(statement)):
             pending.extend(reversed(block))
+
+
+def last_name(node: Expr) -> str:
+    """The last part of a name: ``bmm`` of ``torch.bmm``; "" for what is none."""
+    match node:
+        case Name():
+            return node.id
+        case Attribute():
+            return node.attr
+    return ""
 
 
 def flatten(node: Expr, span: Span4) -> None:

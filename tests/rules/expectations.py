@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shapedoc.core.finding import Finding, Report
 from shapedoc.engine.analysis import analyse
+from shapedoc.engine.folding import folded
 from shapedoc.engine.request import Settings
 from shapedoc.report import Context, renderer
 
-__all__ = ["Found", "expected", "found", "full_text", "lint"]
+__all__ = ["Found", "all_found", "expected", "found", "full_text", "lint", "mended"]
 
 _MARK = re.compile(r"# <- (?:(note) )?(SD\d{3})\s*$")
 
@@ -33,6 +35,19 @@ def lint(text: str, *codes: str) -> list[Finding]:
 def found(text: str, *codes: str) -> list[Found]:
     """What these rules find in a program."""
     return sorted(Found(f.span.line, f.code, f.severity == "note") for f in lint(text, *codes))
+
+
+def all_found(text: str) -> list[Found]:
+    """The errors and warnings of every rule in a program, one cause told once."""
+    findings = folded(analyse("model.py", text, Settings()).findings)
+    return sorted(Found(f.span.line, f.code) for f in findings if f.severity != "note")
+
+
+def mended(text: str, changes: Sequence[tuple[str, str]]) -> str:
+    """A program with these lines as they are in the right one, and no marks."""
+    for wrong, right in changes:
+        text = text.replace(wrong, right)
+    return "\n".join(line.partition("  # <- ")[0] for line in text.split("\n"))
 
 
 def expected(text: str) -> list[Found]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shapedoc.engine.analysis import analyse
-from shapedoc.engine.folding import folded
-from shapedoc.engine.request import Settings
-from tests.rules.expectations import Found, expected
+from tests.rules.expectations import all_found, expected, mended
 
 HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -331,20 +328,11 @@ class Cross(nn.Module):
 
 
 @pytest.mark.parametrize("name", REPORTED)
-def test_what_is_reported_isfindings(name: str) -> None:
+def test_what_is_reported_is_found(name: str) -> None:
     text = HEAD + REPORTED[name][0]
-    assert findings(text) == expected(text)
+    assert all_found(text) == expected(text)
 
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_what_made_it_right_is_silent(name: str) -> None:
-    text, changes = REPORTED[name]
-    for wrong, right in changes:
-        text = text.replace(wrong, right)
-    text = "\n".join(line.partition("  # <- ")[0] for line in text.split("\n"))
-    assert findings(HEAD + text) == []
-
-
-def findings(text: str) -> list[Found]:
-    findings = folded(analyse("model.py", text, Settings()).findings)
-    return sorted(Found(f.span.line, f.code) for f in findings if f.severity != "note")
+    assert all_found(HEAD + mended(*REPORTED[name])) == []
