@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import sysconfig
 import tokenize
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shapedoc
 from shapedoc.source.comments import find_comments
 from shapedoc.source.ir import Comment
 from shapedoc.source.parse import SourceError, normalise, parse
@@ -141,3 +143,10 @@ def test_no_text_is_too_broken(text: str) -> None:
 
 def test_nesting_without_end() -> None:
     assert find_comments("# a\n" + "f'{" * 10_000)[0].text == "a"
+
+
+def test_no_pattern_has_a_possessive_group() -> None:
+    """Python 3.11.0 to 3.11.4 match those wrongly: https://github.com/python/cpython/issues/101955."""
+    package = Path(shapedoc.__file__).parent
+    texts_of = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    assert [str(path) for path, text in texts_of.items() if re.search(r"\)[*+?}]\+", text)] == []
