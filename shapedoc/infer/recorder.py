@@ -10,7 +10,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown, Value
-from shapedoc.core.verdict import Conflict
+from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takes_rank_of, touches
 from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
@@ -114,15 +114,7 @@ class Recorder:
         if layer is not None:
             operands = (Operand("self", layer, span=layer.span), *operands)
         verdict = outcome.verdict
-        result = as_own(verdict.value, args)
-        if isinstance(verdict, UnknownVerdict) and may_be_several(name):
-            # One tensor, or a tuple of them: nothing says that what it is unpacked into are rows.
-            result = Unknown(verdict.reason, (len(self.trace.events),))
-        if isinstance(result, Tensor):
-            if name.startswith("numpy."):
-                result.library = "numpy"
-            elif layer is not None:
-                result.library = "torch"
+        result = self._made(name, verdict, args, layer)
         if self.several:
             # Before the event is: what is written in place is one object with what it was written to.
             several = several or takes_rank_of(operands, self.several, result, self.sizes)
@@ -157,6 +149,19 @@ class Recorder:
         self._hand_on(event, several=several, tentative=rests)
         if self.recalled:
             recall(self.recalled, event, self.sizes)
+        return result
+
+    def _made(self, name: str, verdict: Verdict, args: Sequence[Arg], layer: Layer | None) -> Value:
+        """What an op has made, as the value that goes on."""
+        result = as_own(verdict.value, args)
+        if isinstance(verdict, UnknownVerdict) and may_be_several(name):
+            # One tensor, or a tuple of them: nothing says that what it is unpacked into are rows.
+            result = Unknown(verdict.reason, (len(self.trace.events),))
+        if isinstance(result, Tensor):
+            if name.startswith("numpy."):
+                result.library = "numpy"
+            elif layer is not None:
+                result.library = "torch"
         return result
 
     def _hand_on(self, event: Event, *, several: bool, tentative: bool) -> None:

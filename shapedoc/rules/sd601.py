@@ -12,9 +12,10 @@ from shapedoc.core.span import Label, Span
 from shapedoc.core.text import lines_in_words
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
-from shapedoc.rules.contractions import literal, names
-from shapedoc.rules.flow import SHAPING, Graph, events_of, graph, result_shape, shape_at
+from shapedoc.rules.contractions import names
+from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.mergedheads import merged_heads
+from shapedoc.rules.onpurpose import is_on_purpose
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sd605 import misordered
@@ -24,7 +25,6 @@ __all__ = ["RULE", "orders", "turned_back"]
 
 _FILLED = "zeros ones full empty"
 _UNIFORM = names(" ".join(f"{n} {n}_like new_{n}" for n in _FILLED.split()))
-_EXCHANGES = names("transpose swapaxes swapdims")
 _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
 
@@ -97,29 +97,6 @@ def _cut(event: Event) -> str:
     return shape_text(event, event.operands[0].shape) if event.operands else ""
 
 
-def _is_way_back(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
-    """Whether the same call cut such rows as are put together here into heads, of several rows at once.
-
-    Attention over groups of steps: (B, T, d) as (B, T // group, n_heads, group * d // n_heads), and back.
-    """
-    sizes = event.sizes
-    if sizes is None or len(before.axes) < 3 or not after.axes:
-        return False
-    wanted = [sizes.resolve(axis.dim) for axis in (*before.axes[-2:], after.axes[-1])]
-    if wanted[-2] == wanted[-1]:
-        return False  # the features stay as they are: nothing is put together
-    for other in events_of(trace, ("view", "reshape")):
-        same = other.function == event.function and other.calls == event.calls and other.index < event.index
-        if not same or other.problems or other.shape is None or not other.operands:
-            continue
-        given = other.operands[0].shape
-        if given is None or not given.suffix or len(other.shape.suffix) < 3:
-            continue
-        if [sizes.resolve(axis.dim) for axis in (*other.shape.suffix[-2:], given.suffix[-1])] == wanted:
-            return True
-    return False
-
-
 def _is_named(event: Event) -> bool:
     shape = result_shape(event)
     return shape is not None and any(a.dim.named for a in shape.axes)
@@ -139,11 +116,7 @@ def _found(trace: Trace, event: Event, problem: Problem) -> Finding | None:
         return None
     if not _is_torn(event.sizes, before.axes, after.axes) or misordered(trace, before.axes[problem.axes[0]]):
         return None
-    if (
-        _is_uniform(trace, operand)
-        or _is_way_back(trace, event, before, after)
-        or _is_shuffled(trace, event, before, after)
-    ):
+    if _is_uniform(trace, operand) or is_on_purpose(trace, event, before, after):
         return None
     text, name = text_of(trace, operand), event.short
     ours, theirs = event.sizes.show_shape(before), event.sizes.show_shape(after)
@@ -213,21 +186,6 @@ def _is_shifted(trace: Trace, operand: Operand) -> bool:
     return made is not None and any(
         e.short in ("cat", "pad", "concat") for e in graph(trace).back(made, lambda e: e.short in through)
     )
-
-
-def _is_shuffled(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
-    """Whether features are cut into groups to be shuffled: the two last axes are exchanged, and are one again."""
-    if before.rank is None or after.rank != before.rank + 1:
-        return False
-    users = graph(trace).users
-    for made in users[event.index]:
-        numbers = sorted(n % after.rank for o in made.operands if isinstance(n := literal(o.value), int))
-        if made.short not in _EXCHANGES or numbers != [after.rank - 2, after.rank - 1]:
-            return False
-        ends = [u for m in users[made.index] for u in (users[m.index] if m.short == "contiguous" else [m])]
-        if not ends or not all((s := result_shape(u)) is not None and s.rank == before.rank for u in ends):
-            return False
-    return bool(users[event.index])
 
 
 def _is_uniform(trace: Trace, operand: Operand) -> bool:

@@ -1,0 +1,55 @@
+"""Views that put axes together in another order on purpose: what they undo, or what comes after them, shows it."""
+
+from __future__ import annotations
+
+from shapedoc.core.shape import Shape
+from shapedoc.core.trace import Event, Trace
+from shapedoc.rules.contractions import literal, names
+from shapedoc.rules.flow import events_of, graph, result_shape
+
+__all__ = ["is_on_purpose"]
+
+_EXCHANGES = names("transpose swapaxes swapdims")
+
+
+def is_on_purpose(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether a view puts back what a view has cut, or cuts features that are shuffled and joined again."""
+    return _is_way_back(trace, event, before, after) or _is_shuffled(trace, event, before, after)
+
+
+def _is_way_back(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether the same call cut such rows as are put together here into heads, of several rows at once.
+
+    Attention over groups of steps: (B, T, d) as (B, T // group, n_heads, group * d // n_heads), and back.
+    """
+    sizes = event.sizes
+    if sizes is None or len(before.axes) < 3 or not after.axes:
+        return False
+    wanted = [sizes.resolve(axis.dim) for axis in (*before.axes[-2:], after.axes[-1])]
+    if wanted[-2] == wanted[-1]:
+        return False  # the features stay as they are: nothing is put together
+    for other in events_of(trace, ("view", "reshape")):
+        same = other.function == event.function and other.calls == event.calls and other.index < event.index
+        if not same or other.problems or other.shape is None or not other.operands:
+            continue
+        given = other.operands[0].shape
+        if given is None or not given.suffix or len(other.shape.suffix) < 3:
+            continue
+        if [sizes.resolve(axis.dim) for axis in (*other.shape.suffix[-2:], given.suffix[-1])] == wanted:
+            return True
+    return False
+
+
+def _is_shuffled(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether features are cut into groups to be shuffled: the two last axes are exchanged, and are one again."""
+    if before.rank is None or after.rank != before.rank + 1:
+        return False
+    users = graph(trace).users
+    for made in users[event.index]:
+        numbers = sorted(n % after.rank for o in made.operands if isinstance(n := literal(o.value), int))
+        if made.short not in _EXCHANGES or numbers != [after.rank - 2, after.rank - 1]:
+            return False
+        ends = [u for m in users[made.index] for u in (users[m.index] if m.short == "contiguous" else [m])]
+        if not ends or not all((s := result_shape(u)) is not None and s.rank == before.rank for u in ends):
+            return False
+    return bool(users[event.index])
