@@ -159,7 +159,7 @@ class Sizes(Ranks):
                 return UNKNOWN
         return verdict
 
-    def _compare(self, a: Dim, b: Dim) -> Sameness:
+    def _compare(self, a: Dim, b: Dim, *, divided: bool = False) -> Sameness:
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return ALWAYS
@@ -174,8 +174,8 @@ class Sizes(Ranks):
         elif never_zero(a - b):
             lettered = any(s.origin == LETTER for s in (a - b).syms)
             return UNKNOWN if lettered or self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
-        if self._floors and (a, b) != (parts := (self._divided(a), self._divided(b))):
-            return self._compare(*parts)
+        if self._floors and not divided and (a, b) != (parts := (self._divided(a), self._divided(b))):
+            return self._compare(*parts, divided=True)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
             if ratio is None or small.const is not None or not ratio.syms or self._may_be_one(ratio):
@@ -204,7 +204,10 @@ class Sizes(Ranks):
         return any(len(b.syms) > 1 and not f.quotient.syms.isdisjoint(ratio.syms) for (_, b), f in self._floors.items())
 
     def _divided(self, dim: Dim) -> Dim:
-        """A size made of the quotients that were taken of it, also where another branch took them."""
+        """A size made of the quotients that were taken of it, also where another branch took them.
+
+        Each quotient is put in once: one that was bound to what it divides would grow for ever.
+        """
         for floor in self._floors.values():
             if floor.of is not None and not floor.of.flexible and floor.of in dim.syms:
                 dim = dim.substitute({floor.of: floor.size})

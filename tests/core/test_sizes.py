@@ -266,6 +266,18 @@ def test_a_quotient_holds_in_both_branches() -> None:
     assert other.compare(h * second, d).kind is Kind.ALWAYS
 
 
+def test_a_quotient_that_is_bound_to_what_it_divides_is_put_in_once() -> None:
+    """Each time it is put in, the size grows: comparing must end, and say that nothing is known."""
+    sizes = Sizes()
+    d, h, n = (Dim.of(s) for s in (*RIGID[:2], FLEXIBLE[0]))
+    branch = sizes.fork()
+    quotient = branch.floordiv(d, h)
+    assert quotient.sym is not None
+    sizes.remember(branch)
+    assert sizes.bind(quotient.sym, d * n)
+    assert not sizes.compare(d + 1, n).wrong
+
+
 # -- ranks
 
 
