@@ -140,7 +140,8 @@ class Ranks:
 
     def mark(self, axis: Axis | Run, role: str, line: int) -> None:
         """Remember that an axis (or each of a run) was used in a role: batch, time, position, row, feature, head;
-        batched, where a product takes its matrices one by one; stated, where a comment alone says its size.
+        batched, where a product takes its matrices one by one; stated, where a comment alone says its size; loose,
+        where it was a 1 that may have stayed one.
         """
         for i in axis.ids if isinstance(axis, Axis) else (axis.uid,):
             self.roles.setdefault(i, {}).setdefault(role, line)

@@ -8,7 +8,17 @@ from math import gcd
 
 from shapedoc.core.dim import Dim
 
-__all__ = ["ALWAYS", "UNKNOWN", "Kind", "Sameness", "Strength", "called_alike", "literal_meets", "never_zero"]
+__all__ = [
+    "ALWAYS",
+    "UNKNOWN",
+    "Kind",
+    "Sameness",
+    "Strength",
+    "called_alike",
+    "literal_meets",
+    "never_positive",
+    "never_zero",
+]
 
 
 class Kind(Enum):
@@ -74,6 +84,11 @@ def never_zero(difference: Dim) -> bool:
         return True
     total = sum(coefficient for _, coefficient in difference.terms)
     return (least == 0 and total > 0) or (most == 0 and total < 0)
+
+
+def never_positive(dim: Dim) -> bool:
+    """Whether no sizes make this a size: ``1 - n // 2`` is what a default of 1 leaves where another number is meant."""
+    return all(c < 0 for m, c in dim.terms if m) and sum(c for _, c in dim.terms) <= 0
 
 
 def literal_meets(difference: Dim) -> bool:

@@ -17,7 +17,17 @@ from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, one_owner, restored
 from shapedoc.core.ranks import NO_LINKS, Ranks
-from shapedoc.core.sameness import ALWAYS, UNKNOWN, Kind, Sameness, Strength, called_alike, literal_meets, never_zero
+from shapedoc.core.sameness import (
+    ALWAYS,
+    UNKNOWN,
+    Kind,
+    Sameness,
+    Strength,
+    called_alike,
+    literal_meets,
+    never_positive,
+    never_zero,
+)
 from shapedoc.core.shape import Run, Shape
 
 __all__ = ["LETTER", "Kind", "Sameness", "Sizes", "Strength"]
@@ -163,7 +173,7 @@ class Sizes(Ranks):
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return ALWAYS
-        if not a.terms or not b.terms:
+        if never_positive(a) or never_positive(b):
             return UNKNOWN  # nothing is there: a walk that no run takes, more often than a fault
         left, right = a.value, b.value
         if left is not None and right is not None:
@@ -335,6 +345,8 @@ class Sizes(Ranks):
         if not b.terms:
             return self.fresh(owner=owner, line=line)
         exact = a.divide(b)
+        if exact is None and self._floors:
+            exact = self._divided(a).divide(self._divided(b))  # ``n_heads``, which is ``n_groups * n_rep``
         if exact is not None:
             if self._floors and exact.sym is None and exact.const is None and b.const != 1:
                 text = f"{as_operand(self.show(a))}//{as_operand(self.show(b))}"

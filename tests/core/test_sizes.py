@@ -230,6 +230,21 @@ def test_what_heads_leave_of_a_width_is_mostly_1() -> None:
     assert sizes.compare(d * head, d).strength is Strength.STRONG
 
 
+def test_a_product_divides_by_what_another_branch_has_split() -> None:
+    sizes = Sizes()
+    heads, groups, n = (Dim.of(Sym(name, owner="f")) for name in ("heads", "groups", "n"))
+    repeats = sizes.fork().floordiv(heads, groups)
+    assert sizes.floordiv(n * groups * repeats, heads) == n
+
+
+def test_what_is_no_size_differs_from_none() -> None:
+    sizes = Sizes()
+    n, m = (Dim.of(Sym(name, flexible=True)) for name in "nm")
+    assert sizes.compare(1 - n, m).kind is Kind.UNKNOWN
+    assert sizes.compare(2 - n, m).kind is not Kind.NEVER
+    assert sizes.compare(n + 1, n).kind is Kind.NEVER
+
+
 # -- branches
 
 
