@@ -32,6 +32,7 @@ from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
 from shapedoc.infer.module_methods import SELF_METHODS, module_method
 from shapedoc.infer.namesakes import namesake
 from shapedoc.infer.operands import operand_of
+from shapedoc.infer.outputs import written_out
 from shapedoc.infer.values import (
     BoundMethod,
     Builtin,
@@ -145,11 +146,11 @@ def _call_library(
     if find_layer(qualified) is not None:
         return build(m, qualified, args, keywords, node, rest)
     if find(qualified) is not None:
-        return m.operate(qualified, node, args, keywords, rest=rest)
+        return written_out(m, keywords, m.operate(qualified, node, args, keywords, rest=rest))
     like = namesake(qualified, args) if not rest else None
     if like is not None:
         return build(m, like[0], like[1], {}, node, rest)
-    return m.unknown_call(qualified, node, args, keywords)
+    return written_out(m, keywords, m.unknown_call(qualified, node, args, keywords))
 
 
 def build(m: Machine, kind: str, args: Sequence[Arg], keywords: Keywords, node: ir.Expr | ir.Stmt, rest: bool) -> Value:
@@ -272,6 +273,8 @@ def invoke(
     rest: bool = False,
 ) -> Value:
     """Call one of the author's functions: walk its body with the arguments it got."""
+    if function.replaced and isinstance(node, ir.Call):
+        return m.unknown_call(f"{function.name}: replaced by its decorator", node, args, keywords)
     running = [f for f in m.frames if f.node is function.node]
     if len(running) >= 2 or len(m.frames) > m.max_depth:
         return m.unknown_call(f"{function.name}: recursion", node, args, keywords)

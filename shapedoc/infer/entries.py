@@ -19,7 +19,7 @@ from shapedoc.infer import assignments, builtin_types, calls, expressions, loops
 from shapedoc.infer.assembled import walk_assembled
 from shapedoc.infer.batched import is_open
 from shapedoc.infer.expected import fails
-from shapedoc.infer.given import modules_given, parameters
+from shapedoc.infer.given import modules_given, parameters, takes_any
 from shapedoc.infer.imports import defines, load_library
 from shapedoc.infer.learnt import is_clearer, learnt
 from shapedoc.infer.lineage import touches
@@ -226,7 +226,8 @@ class Walk:
             args.update({name: Arg(value) for name, value in chosen.items()})
             with suppress(Budget, RecursionError):
                 args.update(modules_given(m, builder[0], (cls,)))
-                calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression)
+                passed = takes_any(builder[0])
+                calls.invoke(m, builder[0], [Arg(instance)], args, builder[0].node_expression, rest=passed)
         m.trace.entries.append((f"{cls.name}.__init__", start, len(m.trace.events), m.sizes))
         self.built, m.executed = m.executed, walked | m.executed
         return instance, m.sizes
@@ -239,7 +240,8 @@ class Walk:
             args = parameters(self.m, function, symbols, size=False, skip=0 if static else 1) | chosen
             for name in replaced(instance.cls, instance.attributes, function, self.built):
                 self.m.set_attribute(instance, name, Unknown(f"`{name}` is set by another call"))
-            calls.invoke(self.m, function, [] if static else [Arg(instance)], args, function.node_expression)
+            given, passed = [] if static else [Arg(instance)], takes_any(function)
+            calls.invoke(self.m, function, given, args, function.node_expression, rest=passed)
 
         return run
 
@@ -261,7 +263,9 @@ class Walk:
     def _function(self, function: Function, given: Mapping[str, Arg]) -> Runner:
         def run(symbols: dict[str, Symbolic]) -> None:
             args = {**parameters(self.m, function, symbols, size=False, skip=0), **given}
-            walk_assembled(self.m, calls.invoke(self.m, function, [], args, function.node_expression), symbols)
+            passed = takes_any(function)
+            made = calls.invoke(self.m, function, [], args, function.node_expression, rest=passed)
+            walk_assembled(self.m, made, symbols)
 
         return run
 

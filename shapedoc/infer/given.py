@@ -10,7 +10,7 @@ from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.values import Class, Function, Instance, Partial, Symbolic
 from shapedoc.source import ir
 
-__all__ = ["modules_given", "parameters"]
+__all__ = ["modules_given", "parameters", "takes_any"]
 
 _DEEP = 3
 
@@ -34,7 +34,7 @@ def modules_given(m: Machine, function: Function, around: tuple[Class, ...], *, 
         if made is not None and isinstance(made[0], Function):
             args = parameters(m, made[0], {}, size=True, skip=1)
             args.update(modules_given(m, made[0], (*around, cls)))
-            calls.invoke(m, made[0], [Arg(instance)], args, made[0].node_expression)
+            calls.invoke(m, made[0], [Arg(instance)], args, made[0].node_expression, rest=takes_any(made[0]))
         found[p.name] = Arg(instance)
     return found
 
@@ -50,6 +50,11 @@ def _class_of(m: Machine, p: ir.Param) -> Class | None:
 def _is_module(cls: Class) -> bool:
     forward = cls.find("forward")
     return forward is not None and any(isinstance(b, Library) for b in cls.ancestors())
+
+
+def takes_any(function: Function) -> bool:
+    """Whether a function takes arguments that it does not name, ``*shape`` or ``**options``: nobody knows how many."""
+    return any(p.kind in ("args", "kwargs") for p in function.node.params)
 
 
 def parameters(

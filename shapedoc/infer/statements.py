@@ -17,6 +17,7 @@ from shapedoc.core.value import (
 from shapedoc.infer.again import asked_of, remember, walk_branch
 from shapedoc.infer.asserted import assume
 from shapedoc.infer.assignments import assign
+from shapedoc.infer.decorated import gives_other
 from shapedoc.infer.discarded import note_discarded, watched
 from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, asks_shape, holds_of_none, settled_by_setting, take_quotient
@@ -190,7 +191,7 @@ def function(m: Machine, node: ir.FunctionDef) -> Signal:
             if isinstance(value, Library) and value.qualified == "functools.cached_property":
                 role = "property"
     defaults = {p.name: m.eval(p.default) for p in node.params if p.default is not None}
-    made = Function(node, closure, None, defaults, frame.module, role)
+    made = Function(node, closure, None, defaults, frame.module, role, replaced=gives_other(m, node.decorators))
     m.store(node.name, made)
     if len(m.frames) > 1:
         made.closure = {**made.closure, node.name: made}

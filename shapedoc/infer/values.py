@@ -32,7 +32,7 @@ class Function(Opaque):
     """A function of the author's: its node, the variables it closes over, and the class it was defined in.
 
     role: "static", "class" or "property" for a method that is one. assigned: the attributes that a method assigns to
-    its receiver, once that has been asked.
+    its receiver, once that has been asked. replaced: a decorator that is read puts something else in its place.
     """
 
     node: ir.FunctionDef | ir.Lambda
@@ -42,6 +42,7 @@ class Function(Opaque):
     module: LocalModule | None = None
     role: str = ""
     assigned: frozenset[str] | None = None
+    replaced: bool = False
 
     @property
     def name(self) -> str:
