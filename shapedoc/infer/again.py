@@ -13,6 +13,7 @@ from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Bool, Float, Int, NoneValue, Str, Tensor, Value
+from shapedoc.infer.equal import as_one_size
 from shapedoc.infer.granted import take_for_granted
 from shapedoc.infer.machine import Machine, Signal
 from shapedoc.source import ir
@@ -70,7 +71,11 @@ def walk_branch(m: Machine, node: ir.If, question: Question | None, holds: bool)
     """One way through an ``if``, with what its test lets it take for granted."""
     if question is not None:
         _recall(m, question, holds)
-    return take_for_granted(m, node.test, holds) or m.run(node.body if holds else node.orelse)
+    signal = take_for_granted(m, node.test, holds)
+    if signal:
+        return signal
+    with as_one_size(m, node.test, holds):
+        return m.run(node.body if holds else node.orelse)
 
 
 def _recall(m: Machine, question: Question, holds: bool) -> None:

@@ -40,6 +40,7 @@ from shapedoc.infer.values import (
     Super,
     Symbolic,
 )
+from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.registry import find, find_layer
 from shapedoc.source import ir
 from shapedoc.source.names import canonical
@@ -163,6 +164,9 @@ def get(m: Machine, value: Value, name: str, node: ir.Attribute) -> Value:
         case Unknown():
             if name == "shape":
                 return value
+            if name in _COMPUTED:
+                given = [Arg(as_tensor(value), node.value)]
+                return m.operate(f"torch.Tensor.{name}", node, given) if value.events else Unknown(value.reason)
             return Bound(value, name) if find(f"torch.Tensor.{name}") else Unknown(value.reason, value.events)
     return Unknown(f"attribute `{name}` of this value")
 

@@ -29,7 +29,7 @@ from shapedoc.infer.seen import as_seen
 from shapedoc.infer.starred import brought
 from shapedoc.infer.subscripts import subscript
 from shapedoc.infer.truth import condition, truth
-from shapedoc.infer.values import Builtin, Function
+from shapedoc.infer.values import Builtin, Function, Symbolic
 from shapedoc.source import ir
 
 __all__: list[str] = []
@@ -122,7 +122,27 @@ def ifexp(m: Machine, node: ir.IfExp) -> Value:
 
     states = [snapshot(m, walk(node.body)), snapshot(m, walk(node.orelse))]
     m.sizes.join([s.sizes for s in states])
+    tensors = tuple(v.event for v in values if isinstance(v, Tensor) and v.event >= 0)
+    if tensors and any(_is_given_with_another(m, node.test, v) for v in values):
+        return Unknown("a tensor in one branch, a parameter in another", tensors)
     return join(m, values, node)
+
+
+def _is_given_with_another(m: Machine, test: ir.Expr, value: Value) -> bool:
+    """Whether a side of a choice is a parameter, and the test asks whether another is given.
+
+    ``mask(x) if cache is None else step``: with a cache, a step is what its caller counts, and no mask.
+    """
+    match test:
+        case ir.Compare(left=ir.Name(id=asked), ops=["is" | "is not"], comparators=[ir.Const(value=None)]):
+            other = m.lookup(asked)
+            return (
+                isinstance(value, Symbolic)
+                and not value.used_as_tensor
+                and isinstance(other, Symbolic)
+                and other is not value
+            )
+    return False
 
 
 @evaluator(ir.Sequence)

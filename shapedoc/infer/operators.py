@@ -24,7 +24,7 @@ from shapedoc.core.value import (
 from shapedoc.infer import numbers
 from shapedoc.infer.identity import identity, membership, same_dtype
 from shapedoc.infer.join import join
-from shapedoc.infer.machine import Arg, Machine, evaluator
+from shapedoc.infer.machine import Arg, Machine, called, evaluator
 from shapedoc.infer.truth import truth
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
@@ -126,7 +126,7 @@ def unary(m: Machine, node: ir.UnaryOp) -> Value:
         return Bool(None if known is None else not known)
     if isinstance(value, Symbolic):
         value = value.as_tensor() if value.used_as_tensor or node.op == "~" else value.as_int() if value.size else value
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or (isinstance(value, Unknown) and value.events and node.op == "~"):
         op = {"-": "neg", "+": "pos", "~": "invert"}[node.op]
         return m.operate(f"operator.{op}", node, [Arg(value, node.operand)])
     if isinstance(value, Int | Float):
@@ -194,6 +194,9 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
             return Bool((left.value == right.value) == (op == "=="))
         if op in ("in", "not in"):
             return Bool((left.value in right.value) == (op == "in"))
+    if isinstance(left, Bool) and isinstance(right, Bool) and op in ("==", "!="):
+        known = left.value is not None and right.value is not None
+        return Bool((left.value == right.value) == (op == "==") if known else None)
     if isinstance(left, Dtype) and isinstance(right, Dtype) and op in ("==", "!="):
         return same_dtype(left, right, op == "==")
     if isinstance(left, Library) and isinstance(right, Library) and op in ("==", "!="):
@@ -221,6 +224,8 @@ def _note_question(m: Machine, left: Value, right: Value) -> None:
         name = one.parameter if isinstance(one, Str) else one.name if isinstance(one, Symbolic) and one.size else ""
         if name and isinstance(other, Str) and other.value is not None and not other.parameter:
             m.ask(name, other.value)
+        if isinstance(one, Bool) and isinstance(other, Bool) and one.value is not None and (one.parameter or one.flag):
+            m.ask(one.parameter or called(one.flag), not one.value)
         if isinstance(one, Int) and one.name and one.dim.const == 1 and isinstance(other, Int):
             m.ask(one.name, 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import Bool, Float, Int, Opaque, Seq, SizeOf, SizePart, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Bound, Float, Int, Opaque, Seq, SizeOf, SizePart, Tensor, Unknown, Value
 from shapedoc.ops.context import OpContext
 
 __all__ = ["axes_of", "extents", "is_number", "is_sizes", "surpasses", "whole"]
@@ -51,6 +51,8 @@ def extents(at: OpContext, value: Value) -> tuple[Axis | Run, ...]:
     match value:
         case Seq(items=(Opaque() as alone,), rest=None) if may_be_several(alone):
             return (Run(),)
+        case Seq(items=(Bound(),), rest=None):
+            return (Run(),)  # an attribute of something that is not known, such as its shape
         case Seq(items=items, rest=rest):
             found = [i for v in items for i in ((at.fresh(),) if _is_vague(v) else extents(at, v))]
             if rest is not None:
