@@ -69,13 +69,22 @@ def broadcast_shapes(
     merged = broadcast_axes(at, tail[len(tail) - width :], other[len(other) - width :], left, right, problem=problem)
     longer = tail if len(tail) > len(other) else other
     # An axis that meets the unknown part of the other operand keeps its size, unless it is 1.
-    loose = tuple(at.fresh() if x.dim.const == 1 or _may_be_one(x.dim) else x for x in longer[: len(longer) - width])
+    loose = tuple(
+        _stretched(at) if x.dim.const == 1 or _may_be_one(x.dim) else x for x in longer[: len(longer) - width]
+    )
     rest = Run()
     own = a.items[a.run] if a.run is not None else None
     if b.run is None and len(b.axes) <= len(a.axes) and isinstance(own, Run):
         # The result has as many axes as `a`, whichever of them its own run stands for.
         at.sizes.relate_ranks(rest, own, len(a.axes) - len(longer))
     return Shape((rest, *loose, *merged))
+
+
+def _stretched(at: OpContext) -> Axis:
+    """What a 1 becomes beside a tensor that may have no axis there: it may have stayed a 1."""
+    axis = at.fresh()
+    at.sizes.mark(axis, "loose", at.line)
+    return axis
 
 
 def _asks_for_more(a: Shape, b: Shape) -> bool:

@@ -202,7 +202,7 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             if home is None:
                 home = _namesake(event, a, b, back)
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
-        elif home is not None and (len(a.axes) < len(b.axes)):
+        elif home is not None and len(a.axes) < len(b.axes) and event.sizes.role(y, "loose") is None:
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
 
 
