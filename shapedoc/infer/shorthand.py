@@ -13,8 +13,28 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event
 from shapedoc.ops.regroup import product, regroup
+from shapedoc.source import ir
+from shapedoc.source.contracts.stated import Number, StatedShape
+from shapedoc.source.walk import blocks
 
-__all__ = ["is_of_what_was_flattened", "is_shorthand"]
+__all__ = ["gives_elsewhere", "is_of_values", "is_of_what_was_flattened", "is_shorthand"]
+
+
+def is_of_values(stated: StatedShape) -> bool:
+    """Whether what a comment says may be what stands in a tensor of one axis: ``counts: [3, 1, 2]``."""
+    numbers = all(isinstance(dim, Number) for dim in stated.dims)
+    return stated.form == "comment" and numbers and stated.text.startswith("[")
+
+
+def gives_elsewhere(node: ir.FunctionDef, count: int) -> bool:
+    """Whether a function returns in more places than the `count` that a call came to: what it says may be of those."""
+    pending, returns = list(node.body), 0
+    while pending:
+        statement = pending.pop()
+        returns += isinstance(statement, ir.Return)
+        if not isinstance(statement, ir.FunctionDef | ir.ClassDef):
+            pending.extend(s for block in blocks(statement) for s in block)
+    return returns > count
 
 
 def is_of_what_was_flattened(sizes: Sizes, made: Event | None, count: int) -> bool:

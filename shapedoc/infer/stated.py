@@ -33,7 +33,7 @@ from shapedoc.infer.manners import (
     sizes_named,
     stands_alone,
 )
-from shapedoc.infer.shorthand import is_of_what_was_flattened, is_shorthand
+from shapedoc.infer.shorthand import gives_elsewhere, is_of_values, is_of_what_was_flattened, is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
@@ -87,7 +87,8 @@ class Statements:
                 index = returned_as(function.node.body, bound.shape.name, index)
             part = _component(value, index)
             if isinstance(part, Tensor) and bound.shape.sure:
-                self._meet(m, part, bound.shape, bound.name or "the returned value")
+                other = bound.shape.form == "docstring" and gives_elsewhere(function.node, len(m.frame.returned))
+                self._meet(m, part, bound.shape, bound.name or "the returned value", loose=other)
         return value
 
     def walked(self, m: Machine, statement: ir.Stmt) -> None:
@@ -138,7 +139,16 @@ class Statements:
 
     # -- one statement, one tensor
 
-    def _meet(self, m: Machine, value: Value, stated: StatedShape, name: str, *, parameter: bool = False) -> None:
+    def _meet(
+        self,
+        m: Machine,
+        value: Value,
+        stated: StatedShape,
+        name: str,
+        *,
+        parameter: bool = False,
+        loose: bool = False,
+    ) -> None:
         if not isinstance(value, Tensor):
             return
         shape = m.sizes.shape(value.shape)
@@ -161,10 +171,10 @@ class Statements:
                 self._fill(m, shape, dims, parameter=parameter, alone=stands_alone(m, value))
                 self.confirmed.add((m.function, value.uid))
             return
-        if dims is None and shape.rank == 1 and shape.axes[0].dim == ZERO:
-            return  # an empty tensor that a loop is to fill
+        if dims is None and shape.rank == 1 and (shape.axes[0].dim == ZERO or is_of_values(stated)):
+            return  # an empty tensor that a loop is to fill, or what stands in one
         if dims is None:
-            loose = leaves_ones_out(m, value, stated, shape, name)
+            loose = loose or leaves_ones_out(m, value, stated, shape, name)
             if not parameter and stated.form == "comment":
                 made = m.trace.events[value.event] if 0 <= value.event < len(m.trace.events) else None
                 loose = loose or is_shorthand(m.sizes, shape, self._said(m, stated))
