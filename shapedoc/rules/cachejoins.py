@@ -74,7 +74,8 @@ def _layouts(g: Graph, value: Value) -> tuple[str, ...]:
     for _ in range(30):
         if event is None or event.short not in SHAPING or event.short == "phi":
             break
-        numbers = [str(literal(o.value)) for o in event.operands if isinstance(o.value, Int)]
+        values = [o.value.items if isinstance(o.value, Seq) else (o.value,) for o in event.operands]
+        numbers = [str(literal(v)) for vs in values for v in vs if isinstance(v, Int)]
         if event.short not in ("getitem", "select", "unbind", "chunk", "split"):
             found.append(f"{event.short} {' '.join(numbers)}")
         event = g.main_source(event)

@@ -44,7 +44,7 @@ def _fed(trace: Trace) -> Iterator[Finding]:
         if misjoined(trace, event, problem) is not None:
             continue  # SD104 stands on the join
         feed = feed_of(trace, event, problem)
-        if feed is not None and severity == "note" and _in_a_row(feed):
+        if feed is not None and ((severity == "note" and _in_a_row(feed)) or _is_default(feed)):
             continue
         if feed is not None:
             surely = severity == "note" and (_exchanged(feed) or _one_too_many(feed) or _stacked(feed))
@@ -97,6 +97,13 @@ def _one_too_many(feed: Feed) -> bool:
     if feed.back != -1 or not is_made_one(feed.event, feed.axis) or len(feed.shape.suffix) < 2:
         return False
     return is_named(feed.event, feed.wanted) and equal(feed.event, feed.shape.suffix[-2], feed.wanted)
+
+
+def _is_default(feed: Feed) -> bool:
+    """Whether a parameter has the default 1, which no caller leaves, and what is fed has no name."""
+    wanted = feed.layer.config.get(feed.setting)
+    default = isinstance(wanted, Int) and wanted.name != "" and wanted.dim.const == 1
+    return default and feed.axis.dim.const is None and not any(s.name for s in feed.axis.dim.syms)
 
 
 def _in_a_row(feed: Feed) -> bool:

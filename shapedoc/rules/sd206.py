@@ -60,7 +60,7 @@ def _is_put_back(trace: Trace, event: Event) -> bool:
         return False
     if literal(event.value("dim")) == 0 and all(e.short == "phi" for e in users) and _is_met(trace, shape.rank):
         return True
-    return shape.rank == 2 and _meets_only(g, event)
+    return (shape.rank == 2 and _meets_only(g, event)) or _becomes_one(g, event)
 
 
 def _names_batch(trace: Trace, view: Event, event: Event, shape: Shape) -> bool:
@@ -101,6 +101,19 @@ def _meets_only(g: Graph, event: Event) -> bool:
         )
         for e in users
     )
+
+
+def _becomes_one(g: Graph, event: Event) -> bool:
+    """Whether nothing but one number is made of a value: ``(word.squeeze() == end).all()``."""
+    users = g.users[event.index]
+    return bool(users) and all(
+        (e.short in _REDUCES and e.operand("dim") is None)
+        or (e.short in ELEMENTWISE and len(tensor_operands(e)) == 1 and _becomes_one(g, e))
+        for e in users
+    )
+
+
+_REDUCES = frozenset(("all", "any", "sum", "mean", "max", "min", "amax", "amin"))
 
 
 def _is_batch(event: Event, axis: Axis, rank: int) -> bool:

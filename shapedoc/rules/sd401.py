@@ -13,6 +13,7 @@ from shapedoc.core.span import Span
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.rules.attention import both_have, score_of
+from shapedoc.rules.codes import are_of_codes
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.reverse import Turned, weights_behind
@@ -47,7 +48,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         if any(is_right(u, softmax.axis) for u in found):
             continue
         wrong = next(((u, summed) for u in found if (summed := wrong_use(softmax, u)) is not None), None)
-        if wrong is not None:
+        if wrong is not None and not are_of_codes(g, softmax, wrong[0]):
             yield _over_another(trace, softmax, *wrong)
         elif not found and softmax.kind == "softmax" and softmax.event.index not in drawn and softmax.axis.dim != ONE:
             over = list(_over_batch(trace, g, softmax))

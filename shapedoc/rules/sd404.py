@@ -64,8 +64,18 @@ def _fault(g: Graph, softmax: Softmax, user: Event, current: Event) -> tuple[Ope
         mask = next((o for o in tensor_operands(user) if g.producer(o.value) is not current), None)
         if mask is None or not is_called_mask(g, mask) or not runs_along_keys(g, softmax, user, mask):
             return None
-        return mask, "warning", "0"
+        return None if _weighs(user, mask) else (mask, "warning", "0")
     return None
+
+
+def _weighs(user: Event, mask: Operand) -> bool:
+    """Whether the weights have a 1 where the mask has several elements: masks are weighted there."""
+    weights = next((shape_at(user, o) for o in tensor_operands(user) if o is not mask), None)
+    shape = shape_at(user, mask)
+    if weights is None or shape is None:
+        return False
+    pairs = zip(reversed(weights.suffix), reversed(shape.suffix), strict=False)
+    return any(one.dim == ONE != other.dim for one, other in pairs)
 
 
 def _filled(user: Event, current: Event) -> float | None:

@@ -55,6 +55,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         if not events:
             continue
         ignored = function.ignored(MASK.search)
+        if len(ignored) == 1 and _goes_with(function, ignored[0]):
+            ignored = []
         if function.name in callers and len(ignored) == 1:
             unpassed = not_passed_on(trace, function, ignored[0])
             if unpassed is not None:
@@ -64,6 +66,13 @@ def check(trace: Trace) -> Iterator[Finding]:
         elif len(ignored) == 1:  # several are there for the sake of a common signature
             yield from _ignored(trace, function, ignored[0], events)
         yield from _built(trace, function, events)
+
+
+def _goes_with(function: Function, mask: Parameter) -> bool:
+    """Whether the sequence that a mask is of is not read either: both are there for the sake of a common signature."""
+    owner = mask.name.partition("_")[0]
+    beside = function.ignored(lambda name: name.startswith(f"{owner}_") and name != mask.name and "len" not in name)
+    return owner != mask.name and bool(beside)
 
 
 def _thrown_away(trace: Trace, lost: Lost) -> Finding:

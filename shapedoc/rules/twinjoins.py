@@ -62,8 +62,11 @@ def _are_twins(trace: Trace, g: Graph, one: Event, other: Event) -> bool:
     if first is None or second is None or not _are_written_alike(trace, first, second):
         return False
     parts, others = _parts(first), _parts(second)
-    return len(parts) == len(others) and any(
-        _are_alike(g, one, a, other, b) for a, b in zip(parts, others, strict=True)
+    if len(parts) != len(others):
+        return False
+    pairs = list(zip(parts, others, strict=True))
+    return all(_origin(g, one, a)[0] == _origin(g, other, b)[0] for a, b in pairs) and any(
+        _are_alike(g, one, a, other, b) for a, b in pairs
     )
 
 
@@ -125,8 +128,12 @@ def _origin(g: Graph, join: Event, value: Value) -> tuple[tuple[str, ...], Event
 
 
 def _settings(event: Event) -> tuple[str, ...]:
-    """The numbers that an operation is given, and the widths of a layer."""
+    """The numbers that an operation is given, alone or in a list, and the widths of a layer."""
     found = [f"{o.name}={literal(o.value)}" for o in event.operands if isinstance(o.value, Int)]
+    lists = [(o.name, o.value.items) for o in event.operands if isinstance(o.value, Seq)]
+    found += [
+        f"{name}={[literal(v) for v in items]}" for name, items in lists if any(isinstance(v, Int) for v in items)
+    ]
     layer = event.value("self")
     config = getattr(layer, "config", {})
     sizes = event.sizes
