@@ -30,13 +30,15 @@ def _part(key: Key) -> Sym | None:
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
-    __slots__ = ("_forked", "_lent", "_members", "_shared")
+    __slots__ = ("_common", "_forked", "_lent", "_members", "_shared")
 
     def __init__(self) -> None:
         self._members: dict[Key, _Members] = {}
         # What was added because a symbol from before the last fork turned out to be a size: it holds while that does.
         self._lent: list[tuple[Sym, Key, _Members]] = []
         self._forked = 0
+        # What two names of the author's turned out to be: a list it stands in says nothing that is true of both.
+        self._common: frozenset[Key] = frozenset()
         # Another looks things up there too: it is copied before it is written.
         self._shared = False
 
@@ -44,6 +46,7 @@ class Apartness:
         """A copy that can learn by itself."""
         other = Apartness()
         other._members = self._members
+        other._common = self._common
         other._forked = mark()
         other._shared = self._shared = True
         return other
@@ -59,7 +62,7 @@ class Apartness:
         group = next(_groups)
         seen: set[Key] = set()
         for member, key in enumerate(keys):
-            if key is not None and key not in seen:
+            if key is not None and key not in seen and key not in self._common:
                 seen.add(key)
                 self._add(key, frozenset(((group, member),)))
                 part = _part(key)
@@ -82,7 +85,8 @@ class Apartness:
                 self._lent.append((sym, key, new))
 
     def common(self, key: Key, one: Key, other: Key) -> None:
-        """Set `key` apart from what both of two are apart from."""
+        """Set `key` apart from what both of two are apart from, and from nothing else from here on."""
+        self._common |= {key}
         for mine, theirs in ((one, other), (other, one)):
             groups = self._members.get(mine, _NONE)
             apart = {g for k, some in self._members.items() if k != mine and not self.of(k, theirs) for g, _ in some}
@@ -103,6 +107,7 @@ class Apartness:
                     self._lent.append((sym, key, groups))
             else:
                 lost[key] = lost.get(key, _NONE) | groups
+        self._common |= other._common
         if other._members is self._members:
             return
         for key, groups in other._members.items():

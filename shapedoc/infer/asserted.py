@@ -5,14 +5,14 @@ from __future__ import annotations
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Stated
-from shapedoc.core.value import Int, Tensor, Value
+from shapedoc.core.value import Bool, Float, Int, Tensor, Value
 from shapedoc.infer.attributes import size_at
 from shapedoc.infer.machine import Machine, span_of
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_assert
 
-__all__ = ["assume", "checked"]
+__all__ = ["assume", "cannot_hold", "checked"]
 
 
 def assume(m: Machine, test: ir.Expr, *, holds: bool = True) -> None:
@@ -31,6 +31,31 @@ def assume(m: Machine, test: ir.Expr, *, holds: bool = True) -> None:
                 _same(m, m.eval(left), m.eval(right))
             case _:
                 pass
+
+
+def cannot_hold(m: Machine, test: ir.Expr) -> bool:
+    """Whether an assert ends this walk: it asks for other axes than there are, or for the length of a number.
+
+    Of other sizes less is certain: a number may be that of one round, or of one default.
+    """
+    counted = m.eval(inner) if (inner := _counted(test)) is not None else None
+    if isinstance(counted, Int | Float | Bool) or (isinstance(counted, Symbolic) and counted.size):
+        return True
+    for fact in read_assert(test):
+        if isinstance(fact, RankIs):
+            value = _tensor(m, fact.tensor)
+            rank = m.sizes.shape(value.shape).rank if value is not None else None
+            if rank is not None and rank not in fact.ranks:
+                return True
+    return False
+
+
+def _counted(test: ir.Expr) -> ir.Expr | None:
+    """The ``x`` of ``len(x) == n``."""
+    match test:
+        case ir.Compare(left=ir.Call(func=ir.Name(id="len"), args=[inner])):
+            return inner
+    return None
 
 
 def _tensor(m: Machine, node: ir.Expr) -> Tensor | None:

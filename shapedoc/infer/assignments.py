@@ -105,7 +105,7 @@ def assign(m: Machine, target: ir.Expr, value: Value, source: ir.Expr | None = N
                 m.set_attribute(owner, target.attr, value)
             elif _has_fields(owner) and target.attr not in _OF_TENSORS:
                 assign_back(m, target.value, owner.amended(target.attr, value))
-            elif isinstance(owner, Tensor) and target.attr == "data" and isinstance(value, Tensor):
+            elif isinstance(owner, Tensor | Symbolic) and target.attr == "data" and isinstance(value, Tensor):
                 assign(m, target.value, value)
         case ir.Sequence():
             _unpack(m, target, _sizes_of(m, target, note_results(m, target, value, source), source))

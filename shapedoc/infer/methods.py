@@ -54,6 +54,8 @@ def tensor_method(
     if find(qualified) is None and in_place:
         qualified = qualified.rstrip("_")
     if find(qualified) is None and prefix == "numpy.ndarray" and find(f"torch.Tensor.{method}") is not None:
+        if tensor.library == "numpy" and method not in _ALIKE:
+            return m.unknown_call(f".{method}, which no array has", node, [Arg(tensor, where), *args], keywords)
         qualified = f"torch.Tensor.{method}"
     result = m.operate(qualified, node, [Arg(tensor, where), *args], keywords, rest=rest)
     if in_place and isinstance(result, Tensor) and method not in _RESHAPING:
@@ -66,6 +68,8 @@ def tensor_method(
     return result
 
 
+# Methods of arrays that are described as those of tensors; any other of a tensor is one of what an array holds.
+_ALIKE = frozenset(["sort", "view"])
 # The methods that give a tensor another memory, and the shape of that.
 _RESIZING = frozenset(["resize_", "resize_as_", "set_"])
 # The methods that give the tensor they change another shape.

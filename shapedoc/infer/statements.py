@@ -15,7 +15,7 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.infer.again import asked_of, remember, walk_branch
-from shapedoc.infer.asserted import assume
+from shapedoc.infer.asserted import assume, cannot_hold
 from shapedoc.infer.assignments import assign
 from shapedoc.infer.decorated import gives_other
 from shapedoc.infer.discarded import note_discarded, watched
@@ -139,7 +139,10 @@ def _handle(m: Machine, name: str | None, body: Sequence[ir.Stmt]) -> Signal:
 @executor(ir.Assert)
 def asserting(m: Machine, node: ir.Assert) -> Signal:
     value = condition(m, node.test)
-    if isinstance(value, Bool) and value.value is False:
+    known = value.value if isinstance(value, Bool) else None
+    if not known and cannot_hold(m, node.test):
+        return "raise"
+    if known is False:
         return ""
     if m.after_assign is not None:
         m.after_assign(m, node)

@@ -41,6 +41,7 @@ ARITHMETIC = names("add sub mul div pow maximum minimum floordiv mod rsub addcmu
 _TRUTH = names("and_ or_ xor logical_and logical_or logical_xor eq ne lt le gt ge less greater less_equal equal")
 ELEMENTWISE = ARITHMETIC | _TRUTH | names("greater_equal not_equal where masked_fill bitwise_and bitwise_or expand_as")
 REDUCTIONS = names("sum mean max min amax amin norm std var logsumexp prod nansum nanmean median any all vector_norm")
+_SELECTS = names("getitem setitem")
 _AFTER = SHAPING | names(
     "sqrt add clamp clamp_min clip maximum abs exp log rsqrt reciprocal square pow neg mul div sub"
 )
@@ -162,6 +163,8 @@ def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
         return ()
     if event.short not in ELEMENTWISE and not any(p.kind == "elementwise" for p in event.problems):
         return ()
+    if event.short in _SELECTS:
+        return ()  # an index meets other indices, or an axis, and not what it is an index of
     operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
     found: list[Meeting] = []
     for i, one in enumerate(operands):

@@ -6,6 +6,7 @@ from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Trace
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import events_of, graph, result_shape
+from shapedoc.rules.walks import twins
 
 __all__ = ["is_on_purpose"]
 
@@ -13,8 +14,12 @@ _EXCHANGES = names("transpose swapaxes swapdims")
 
 
 def is_on_purpose(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
-    """Whether a view puts back what a view has cut, or cuts features that are shuffled and joined again."""
-    return _is_way_back(trace, event, before, after) or _is_shuffled(trace, event, before, after)
+    """Whether a view puts back what a view has cut, or cuts features that are shuffled and joined again.
+
+    Or whether an option of the model exchanges the axes before it, and without it the view is right.
+    """
+    ways = (_is_way_back, _is_shuffled)
+    return any(way(trace, event, before, after) for way in ways) or _is_option(trace, event)
 
 
 def _is_way_back(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
@@ -53,3 +58,21 @@ def _is_shuffled(trace: Trace, event: Event, before: Shape, after: Shape) -> boo
         if not ends or not all((s := result_shape(u)) is not None and s.rank == before.rank for u in ends):
             return False
     return bool(users[event.index])
+
+
+def _is_option(trace: Trace, event: Event) -> bool:
+    """Whether axes are exchanged in some walks only, and the view fits what has not been exchanged."""
+    made = _exchange(trace, event)
+    if made is None or made.function != event.function or made.calls != event.calls:
+        return False
+    others = [e for e in twins(trace, event) if e.function == event.function and not e.problems]
+    return any(e.operands and e.operands[0].shape is not None and _exchange(trace, e) is None for e in others)
+
+
+def _exchange(trace: Trace, event: Event) -> Event | None:
+    """The exchange of two axes that made what a view is given."""
+    g = graph(trace)
+    made = g.producer(event.operands[0].value) if event.operands else None
+    while made is not None and made.short == "contiguous" and made.operands:
+        made = g.producer(made.operands[0].value)
+    return made if made is not None and made.short in _EXCHANGES else None

@@ -24,6 +24,7 @@ __all__ = ["RULE"]
 _SPREADS = names("std var")
 _CARRIES = SHAPING | names("add mul tanh relu sigmoid dropout Dropout.forward")
 _TAKES = names("Linear.forward linear GRUCell.forward LSTMCell.forward RNNCell.forward GRU.forward LSTM.forward")
+_PREPARED = names("clamp clip clamp_min maximum sqrt add detach")
 _ARITHMETIC = names("sub div add mul sqrt rsqrt pow")
 
 
@@ -101,7 +102,10 @@ def _statistic(trace: Trace, event: Event) -> Finding | None:
     place = axis % shape.rank
     if place in (0, shape.rank - 1) or not keeps_axis(event) or event.target.startswith("self."):
         return None
-    if shape.axes[place].dim == ONE or not any(_is_scaled(g, e) for e in _statistics(g, event, operand)):
+    both = _statistics(g, event, operand)
+    if shape.axes[place].dim == ONE or not any(_is_scaled(g, e) for e in both):
+        return None
+    if any(_is_kept(g, e) for e in both):
         return None
     text, actual = text_of(trace, operand), shape_text(event, shape)
     size = event.sizes.show(shape.axes[place].dim) if event.sizes is not None else "?"
@@ -210,6 +214,19 @@ def _statistics(g: Graph, event: Event, operand: Operand) -> list[Event]:
     users = [e for e in _users(g, value, event) if literal(e.value("dim")) == axis]
     both = any(e.short == "mean" for e in users) and any(e.short in _SPREADS for e in users)
     return users if both else []
+
+
+def _is_kept(g: Graph, event: Event) -> bool:
+    """Whether a mean or a deviation is put back later: a series standardised by itself, and its forecast set back.
+
+    It is kept on the object, or what has been divided by it is multiplied with it.
+    """
+    if event.short != "mean" and event.short not in _SPREADS:
+        return False
+    made = [event, *g.forward(event, lambda e: e.short in _PREPARED)]
+    if any(e.target.startswith("self.") for e in made):
+        return True
+    return event.short in _SPREADS and any(u.short == "mul" for e in made for u in g.users[e.index])
 
 
 def _is_scaled(g: Graph, event: Event) -> bool:

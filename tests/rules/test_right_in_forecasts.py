@@ -1,0 +1,217 @@
+"""Right code of forecasting, sparse attention and what stands beside it, of kinds that were once told as wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+
+HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+RIGHT = {
+    "a series that is standardised and set back": """
+class Standardised(nn.Module):
+    def __init__(self, n_series):
+        super().__init__()
+        self.gain, self.bias = nn.Parameter(torch.ones(n_series)), nn.Parameter(torch.zeros(n_series))
+
+    def forward(self, x, mode):
+        if mode == "there":
+            self.mean = x.mean(1, keepdim=True)
+            self.std = x.std(1, keepdim=True).clamp(1e-5)
+            return (x - self.mean) / self.std * self.gain + self.bias
+        return (x - self.bias) / self.gain * self.std + self.mean
+
+
+class Forecast(nn.Module):
+    def __init__(self, n_steps, n_series):
+        super().__init__()
+        self.scale, self.map = Standardised(n_series), nn.Linear(n_steps, n_steps)
+
+    def forward(self, x):
+        B, n_steps, n_series = x.shape
+        x = self.scale(x, "there")
+        return self.scale(self.map(x.transpose(1, 2)).transpose(1, 2), "back")
+""",
+    "a series that is set back where it was standardised": """
+class Forecast(nn.Module):
+    def __init__(self, n_steps, n_series):
+        super().__init__()
+        self.gain, self.map = nn.Parameter(torch.ones(n_series)), nn.Linear(n_steps, n_steps)
+
+    def forward(self, x):
+        B, n_steps, n_series = x.shape
+        mean, std = x.mean(1, keepdim=True), x.std(1, keepdim=True) + 1e-5
+        out = self.map(((x - mean) / std * self.gain).transpose(1, 2)).transpose(1, 2)
+        return out * std + mean
+""",
+    "an array of what draws": """
+def draw(X, y, ax=None):
+    if not ax:
+        fig, ax = plt.subplots(1, 1)
+    ax.scatter(X, y, marker="x", label="data")
+    ax.set_title("data")
+    ax.legend()
+
+
+def show(X, y):
+    fig = plt.figure(figsize=(8, 6))
+    ax = np.array([fig.add_subplot(1, 2, 1), fig.add_subplot(1, 2, 2)])
+    draw(X, y, ax=ax[0])
+    ax[1].set_title("cost")
+    return ax[1].scatter(200, -100, s=100)
+""",
+    "one length for queries and values, by an assert": """
+class Masked(nn.Module):
+    def __init__(self, masked=True):
+        super().__init__()
+        self.masked = masked
+
+    def scores(self, q, k):
+        B, H, L_K, E = k.shape
+        _, _, L_Q, _ = q.shape
+        wide = k.unsqueeze(-3).expand(B, H, L_Q, L_K, E)
+        return torch.matmul(q, k.transpose(-2, -1)), wide
+
+    def start(self, v, L_Q):
+        B, H, L_V, D = v.shape
+        if not self.masked:
+            return v.mean(dim=-2).unsqueeze(-2).expand(B, H, L_Q, D).clone()
+        assert L_Q == L_V
+        return v.cumsum(dim=-2)
+
+    def forward(self, q, k, v):
+        B, H, L_Q, D = q.shape
+        scores, _ = self.scores(q, k)
+        context = self.start(v, L_Q)
+        attn = torch.softmax(scores, dim=-1)
+        return context + torch.matmul(attn, v)
+""",
+    "axes that an option mixes": """
+class Attend(nn.Module):
+    def __init__(self, d_model, n_heads, d_keys=None, mix=True):
+        super().__init__()
+        d_keys = d_keys or (d_model // n_heads)
+        self.query, self.key, self.value = (nn.Linear(d_model, d_keys * n_heads) for _ in range(3))
+        self.out = nn.Linear(d_keys * n_heads, d_model)
+        self.n_heads, self.mix = n_heads, mix
+
+    def forward(self, x, memory):
+        B, L, _ = x.shape
+        _, S, _ = memory.shape
+        H = self.n_heads
+        q = self.query(x).view(B, L, H, -1)
+        k = self.key(memory).view(B, S, H, -1)
+        v = self.value(memory).view(B, S, H, -1)
+        scores = torch.einsum("blhe,bshe->bhls", q, k) / q.shape[-1] ** 0.5
+        out = torch.einsum("bhls,bshd->blhd", torch.softmax(scores, dim=-1), v)
+        if self.mix:
+            out = out.transpose(2, 1).contiguous()
+        return self.out(out.view(B, L, -1))
+""",
+    "a weight that is turned where it lies": """
+class Low(nn.Module):
+    def __init__(self, weight, bias=None, r: int = 0, turned: bool = False):
+        super().__init__()
+        self.weight, self.bias, self.r, self.turned = weight, bias, r, turned
+        n_out, n_in = weight.shape
+        self.a = nn.Parameter(weight.new_zeros((r, n_in)))
+        self.b = nn.Parameter(weight.new_zeros((n_out, r)))
+        if turned:
+            self.weight.data = self.weight.data.T
+
+    def forward(self, x):
+        def T(w):
+            return w.T if self.turned else w
+
+        return F.linear(x, T(self.weight), self.bias) + x @ self.a.t() @ self.b.t()
+""",
+    "an assert that ends a branch": """
+class Waves(nn.Module):
+    def __init__(self, n_mics=1):
+        super().__init__()
+        self.n_mics = n_mics
+
+    def forward(self, input: torch.Tensor):
+        \"\"\"
+        Args:
+            input (torch.Tensor): sound of M microphones, N samples [B, N, M]
+        \"\"\"
+        if self.n_mics == 1:
+            assert len(input.shape) == 2
+            input = input[..., None]  # [B, N, M]
+        std = torch.std(input, dim=(1, 2), keepdim=True)  # [B, 1, 1]
+        return input / std
+""",
+    "an assert that a default does not pass": """
+class Smooth(nn.Module):
+    def __init__(self, size, stride):
+        super().__init__()
+        assert len(size) == 3
+        self.size = np.array(size)
+        front, end = self.size - 1, self.size // 2
+        self.pad = np.stack([front, end], 1)[::-1].flatten().astype("int").tolist()
+
+
+class Layer(nn.Module):
+    def __init__(self, d_model, size=25):
+        super().__init__()
+        self.smooth = Smooth(size, stride=1)
+""",
+    "what a test asks of a size, and what is not known": """
+class Norm(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
+
+    def forward(self, input):
+        if input.dim() != 4:
+            raise ValueError("expected four axes")
+        if input.shape[-2] == 1:
+            return input
+        return normalised(input, self.weight, self.bias)
+
+
+class Block(nn.Module):
+    def __init__(self, channels, norm_layer=Norm):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, kernel_size=1)
+        self.norm1 = norm_layer(channels)
+        self.conv2 = nn.Conv2d(channels, channels, kernel_size=3)
+
+    def forward(self, x):
+        return self.conv2(torch.relu(self.norm1(self.conv1(x))))
+""",
+    "a name that one branch uses before it sets it": """
+def pick(flag, other, x):
+    if flag:
+        if other:
+            y = x + 1
+        else:
+            y = y + 1
+            z = z + y
+    return x
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_found(name: str) -> None:
+    found = analyse("model.py", HEAD + RIGHT[name].lstrip("\n"), Settings(roots=())).findings
+    assert [(f.code, f.span.line, f.message) for f in found if f.severity != "note"] == []
+
+
+def test_what_does_not_fit_into_rows_is_told_of_itself_and_not_of_their_indices() -> None:
+    text = """
+def put(x):
+    B, H, L, S = x.shape
+    weights = torch.softmax(x, dim=-1)
+    index = weights.max(-1)[0].topk(5, sorted=False)[1]
+    few = weights[torch.arange(B)[:, None, None], torch.arange(H)[None, :, None], index, :]
+    whole = torch.ones([B, H, L, L])
+    whole[torch.arange(B)[:, None, None], torch.arange(H)[None, :, None], index, :] = few
+    return whole
+"""
+    found = analyse("model.py", HEAD + text.lstrip("\n"), Settings(roots=())).findings
+    assert [(f.code, f.tensor) for f in found if f.severity != "note"] == [("SD102", "few")]
