@@ -57,6 +57,11 @@ def _group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command that `arguments` (those of the process when None) name, and exit."""
+    linting = arguments is None and sys.argv[1:2] == ["lint"]
+    if linting:
+        from shapedoc.cli.leaving import without_collecting
+
+        without_collecting()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -71,6 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         _close_output()
         code = _cannot(problem)
+    else:
+        if linting:
+            from shapedoc.cli.leaving import at_once
+
+            at_once(code)
     sys.exit(code)
 
 

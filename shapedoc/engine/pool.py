@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +84,7 @@ def in_processes(
 
     # A forked child inherits locks that threads of the parent may hold; a spawned one starts clean everywhere.
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_parent)
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
     try:
         futures = [executor.submit(function, *arguments) for arguments in calls]
         for future in futures:
@@ -98,8 +100,11 @@ def _examine_chunk(chunk: Sequence[Pending], settings: Settings, cache_folder: P
     return list(_in_turn(chunk, settings, Cache(cache_folder) if cache_folder else None))
 
 
-def _leave_interrupts_to_parent() -> None:
+def _begin() -> None:
+    """Leave interrupts to the parent, never look for garbage between two calls, and give nothing back at the end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    atexit.register(os._exit, 0)
 
 
 def _chunks(pending: Sequence[Pending], size: int) -> list[list[Pending]]:

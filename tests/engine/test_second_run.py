@@ -19,9 +19,8 @@ def attend(query, keys):
 RUN = """
 import sys
 from shapedoc.cli import main
-sys.argv = ["shapedoc", "lint", "."]
 try:
-    main()
+    main(["lint", "."])
 finally:
     print(*sys.modules, file=sys.stderr)
 """
