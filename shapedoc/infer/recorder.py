@@ -27,6 +27,7 @@ from shapedoc.infer.verdicts import (
     may_be_several,
     said_of_parts,
     undoubted,
+    writes_rank,
 )
 from shapedoc.ops.bind import Arguments, evaluate
 from shapedoc.ops.registry import Op, find
@@ -125,7 +126,8 @@ class Recorder:
         tentative = touches(operands, self.tentative) if self.tentative else False
         if self.described and not tentative:
             tentative = any(self._is_described(o.value) for o in operands)
-        rests = tentative and not (is_of_one_rank(name) and self._is_of_branches(operands))
+        written = writes_rank(name, node)
+        rests = tentative and not written and not (is_of_one_rank(name) and self._is_of_branches(operands))
         first_hand = False
         if rests and len(self.sizes.runs) > runs:
             first_hand = keeps_rank_of_all(name) and not self.surmises.rests(self.sizes, operands)
@@ -139,7 +141,7 @@ class Recorder:
         event = self.emit(name, node, operands, result)
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
         if surmised:
-            if not first_hand:
+            if not first_hand and not written:
                 self.surmises.events.add(event.index)
             self.doubted.extend((event.index, p) for p in event.problems)
             event.problems, event.doubtful = (), True

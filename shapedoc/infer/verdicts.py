@@ -10,6 +10,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Operand, Problem
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.infer.values import Symbolic
+from shapedoc.source import ir
 
 __all__ = [
     "Said",
@@ -21,6 +22,7 @@ __all__ = [
     "of_rank",
     "said_of_parts",
     "undoubted",
+    "writes_rank",
 ]
 
 # What gives several tensors, or may.
@@ -36,6 +38,7 @@ _SEVERAL = frozenset(
 # What takes and gives one rank.
 _AS_MANY = frozenset(("gather", "take_along_dim", "take_along_axis", "cat", "concat", "concatenate"))
 _OF_ONE_RANK = frozenset(("bmm", "baddbmm", "mm", "addmm"))
+_RESHAPES = frozenset(("view", "reshape"))
 
 # What makes one axis of several that lie end to end.
 _JOINS = frozenset(("cat", "hstack", "vstack", "dstack"))
@@ -70,6 +73,22 @@ def may_be_several(name: str) -> bool:
 def is_of_one_rank(name: str) -> bool:
     """Whether an op takes and gives tensors of one rank only, whatever is known of its operands."""
     return name.rpartition(".")[2] in _OF_ONE_RANK
+
+
+def writes_rank(name: str, node: ir.Expr | ir.Stmt) -> bool:
+    """Whether a call lists the sizes that it makes, ``view(B, 1, d)``: they are so many, whatever it is given."""
+    if name.rpartition(".")[2] not in _RESHAPES or not isinstance(node, ir.Call):
+        return False
+    method = name.startswith(("torch.Tensor.", "numpy.ndarray."))
+    listed = node.args if method else node.args[1:2]
+    if len(listed) == 1:
+        return isinstance(listed[0], ir.Sequence) and _are_sizes(listed[0].items)
+    return len(listed) > 1 and _are_sizes(listed)
+
+
+def _are_sizes(listed: Sequence[ir.Expr]) -> bool:
+    """Whether each of these is a size that is given: what is left for a -1 depends on how many axes there were."""
+    return not any(isinstance(size, ir.Starred | ir.UnaryOp) for size in listed)
 
 
 def keeps_rank_of_all(name: str) -> bool:
