@@ -8,7 +8,17 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Operand, Problem, Trace
 from shapedoc.core.value import DictValue, Seq, Tensor, Unknown, Value
 
-__all__ = ["among", "holds_tensor", "is_join", "rests_on", "spoils", "takes_rank_of", "touches"]
+__all__ = [
+    "among",
+    "holds_tensor",
+    "is_join",
+    "least_rank",
+    "rests_on",
+    "spoils",
+    "takes_rank_of",
+    "touches",
+    "uids_of",
+]
 
 _HARMLESS = frozenset(
     (
@@ -20,6 +30,17 @@ _HARMLESS = frozenset(
         "crossed-layout",
     )
 )
+
+# What has as many axes as any of its operands at least, and what has as many as its input.
+_MEET = frozenset(("add", "sub", "mul", "div", "where", "masked_fill", "maximum", "minimum"))
+_KEEP = frozenset(
+    (
+        *("Linear.forward", "linear", "LayerNorm.forward", "layer_norm", "Dropout.forward", "dropout", "softmax"),
+        *("tanh", "Tanh.forward", "sigmoid", "Sigmoid.forward", "relu", "ReLU.forward", "gelu", "GELU.forward"),
+        *("log_softmax", "exp", "neg", "float", "to", "contiguous", "clone"),
+    )
+)
+_DEPTH = 12
 
 
 def spoils(problem: Problem) -> bool:
@@ -43,6 +64,11 @@ def touches(operands: Sequence[Operand], events: set[int]) -> bool:
         if value.event in events if isinstance(value, Tensor) else among(value, events):
             return True
     return False
+
+
+def uids_of(operands: Sequence[Operand]) -> set[int]:
+    """The tensors among operands, by their uid."""
+    return {o.value.uid for o in operands if isinstance(o.value, Tensor)}
 
 
 def takes_rank_of(operands: Sequence[Operand], events: set[int], result: Value, sizes: Sizes) -> bool:
@@ -89,6 +115,25 @@ def rests_on(trace: Trace, value: Tensor, tentative: set[int], stated: set[int],
         todo.extend(p for p in behind if p.uid not in seen)
         seen.update(p.uid for p in behind)
     return False
+
+
+def least_rank(trace: Trace, value: Value, doubted: set[int], described: set[int], depth: int = _DEPTH) -> int:
+    """How many axes a value has at least, by what is certain.
+
+    doubted: the events whose ranks are not. described: tensors (their uid) whose ranks are but stated.
+    """
+    if not isinstance(value, Tensor) or value.uid in described or not depth:
+        return 0
+    if value.event not in doubted:
+        return len(value.shape.axes) if value.shape.run is None else len(value.shape.items) - 1
+    event = trace.events[value.event]
+    if event.short in ("bmm", "baddbmm"):
+        return 3
+    if event.short in _MEET:
+        operands = [o.value for o in event.operands]
+    else:
+        operands = [o.value for o in event.operands if o.name == "input"] if event.short in _KEEP else []
+    return max((least_rank(trace, v, doubted, described, depth - 1) for v in operands), default=0)
 
 
 def holds_tensor(value: Value) -> bool:

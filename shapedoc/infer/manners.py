@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
 from shapedoc.core.value import Bool, Tensor, Unknown
 from shapedoc.infer.granted import asks_sizes
@@ -19,6 +20,7 @@ from shapedoc.source.walk import blocks
 __all__ = [
     "READ_BY_PROGRAMS",
     "fitting",
+    "has_two_meanings",
     "is_of_a_step",
     "is_of_another",
     "is_of_names",
@@ -135,7 +137,7 @@ def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape
     missing = shape.rank - len(stated.dims)
     if not 0 < missing <= len(ones):
         return False
-    if missing <= sum(not axis.ids.isdisjoint(m.commented) for axis in ones):
+    if missing <= sum(not axis.visible and not axis.ids.isdisjoint(m.commented) for axis in ones):
         return True  # a 1 that no more than another comment gives
     made = m.trace.events[value.event] if value.event >= 0 else None
     keeps = made.value("keepdim") if made is not None else None
@@ -216,3 +218,11 @@ def _sizes_named(body: Sequence[ir.Stmt], name: str) -> bool:
         if any(_sizes_named(block, name) for block in blocks(statement)):
             return True
     return False
+
+
+def has_two_meanings(dim: Dim, name: str) -> bool:
+    """Whether a name stands for a size that is made of another one of this name, which may be what is meant.
+
+    ``self.hidden = encoder.hidden * encoder.directions``: a comment's ``hidden * directions`` speaks of the encoder's.
+    """
+    return dim.sym is None and any(sym.name == name for sym in dim.syms)

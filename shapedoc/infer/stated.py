@@ -18,11 +18,11 @@ from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
 from shapedoc.infer.arrows import note_arrow
 from shapedoc.infer.asserted import assume, checked
 from shapedoc.infer.elsewhere import Elsewhere
-from shapedoc.infer.lineage import rests_on
 from shapedoc.infer.machine import Frame, Machine
 from shapedoc.infer.manners import (
     READ_BY_PROGRAMS,
     fitting,
+    has_two_meanings,
     is_of_a_step,
     is_of_another,
     is_of_names,
@@ -35,6 +35,7 @@ from shapedoc.infer.manners import (
 )
 from shapedoc.infer.shorthand import gives_elsewhere, is_of_values, is_of_what_was_flattened, is_shorthand
 from shapedoc.infer.values import Function, Instance, Symbolic
+from shapedoc.infer.warrants import Warrants
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, ModuleContracts, Named, Number, Rest, StatedShape, to_dim
 
@@ -45,8 +46,7 @@ class Statements:
     """The shapes stated in one file, told to a machine as it walks."""
 
     def __init__(self, module: ir.Module, machine: Machine) -> None:
-        # Tensors (their uid) of which a function states the rank that they have, and that function.
-        self.confirmed: set[tuple[str, int]] = set()
+        self.warrants = Warrants()
         # Where a function states the shape of a parameter of its own (its uid), and that function.
         self._first: dict[int, tuple[str, Span]] = {}
         # Whether the statement at hand only gives a tensor another name: it has one shape, before and after.
@@ -169,7 +169,7 @@ class Statements:
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter, alone=stands_alone(m, value))
-                self.confirmed.add((m.function, value.uid))
+                self.warrants.fill(m, value, dims)
             return
         if dims is None and shape.rank == 1 and (shape.axes[0].dim == ZERO or is_of_values(stated)):
             return  # an empty tensor that a loop is to fill, or what stands in one
@@ -183,7 +183,7 @@ class Statements:
             return
         self._name(m, value, shape, dims, stated, name, parameter=parameter)
         if stated.sure:
-            self.confirmed.add((m.function, value.uid))
+            self.warrants.agree(m, value)
         if parameter:
             named = [self._size(m, d, new=False) for d in dims if isinstance(d, Named)]
             m.sizes.apart(*(d for d in named if d is not None))
@@ -325,7 +325,7 @@ class Statements:
             if isinstance(variable, Symbolic) and variable.size and not variable.used_as_tensor:
                 variable = variable.as_int()
             if isinstance(variable, Int):
-                return None if _has_two_meanings(variable.dim, key) else variable.dim
+                return None if has_two_meanings(variable.dim, key) else variable.dim
             if not new:
                 return None
             made = m.sizes.fresh(key, owner=m.function, origin="stated")
@@ -339,11 +339,6 @@ class Statements:
         """Whether a tensor comes of an operation that does not fit: what is stated of it speaks against that one."""
         events = m.trace.events
         return value.event in m.spoilt or (0 <= value.event < len(events) and bool(events[value.event].problems))
-
-    def _rests_on_a_caller(self, m: Machine, value: Tensor) -> bool:
-        """Whether a rank comes of one that is stated, and not by the function that is walked."""
-        own = {uid for function, uid in self.confirmed if function == m.function}
-        return rests_on(m.trace, value, m.tentative, m.described - own, own)
 
     def _disagree(
         self,
@@ -362,10 +357,12 @@ class Statements:
             m.mistrusted.add(m.function)
         if not stated.sure or m.path or (stated.prose and parameter and value.event >= 0):
             return
-        said_before = rank and self.renamed and (m.function, value.uid) in self.confirmed
-        if value.event in m.one_sided | m.surmises.events and not said_before:
+        said_before = rank and self.renamed and self.warrants.confirms(m, value)
+        doubtful = value.event in m.one_sided | m.surmises.events and not said_before
+        own = rank and stated.form not in READ_BY_PROGRAMS
+        if doubtful and not (own and self.warrants.contradict(m, value, stated)):
             return
-        if rank and len(m.frames) > 2 and stated.form not in READ_BY_PROGRAMS and self._rests_on_a_caller(m, value):
+        if own and len(m.frames) > 2 and self.warrants.rests_on_a_caller(m, value):
             return  # what a comment of the caller's says of its own: which of the two is wrong is not known
         said = Stated(
             Span(*stated.span), name, str(stated), stated.form, m.sizes.show_shape(value.shape), verdict, rank, permuted
@@ -374,14 +371,6 @@ class Statements:
         said = replace(said, event=value.event, function=m.function, driver=m.driver, loose=loose, given=given)
         first, where = self._first.get(value.uid, ("", None)) if rank else ("", None)
         m.trace.stated.append(replace(said, first=first, first_span=where) if first != m.function else said)
-
-
-def _has_two_meanings(dim: Dim, name: str) -> bool:
-    """Whether a name stands for a size that is made of another one of this name, which may be what is meant.
-
-    ``self.hidden = encoder.hidden * encoder.directions``: a comment's ``hidden * directions`` speaks of the encoder's.
-    """
-    return dim.sym is None and any(sym.name == name for sym in dim.syms)
 
 
 def _is_batch(name: str) -> bool:

@@ -48,7 +48,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         severity: Severity | None = severity_of(stated.verdict, "warning")
         if severity is None or (stated.span, stated.name) in seen:
             continue
-        if _follows(trace, stated) or _is_of_the_line_above(trace, stated):
+        if _follows(trace, stated) or _is_of_the_line_above(trace, stated) or _is_of_what_follows(trace, stated):
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)
@@ -219,6 +219,20 @@ def _is_of_the_line_above(trace: Trace, stated: Stated) -> bool:
     if last is None or last.target == stated.name or last.shape is None or last.sizes is None:
         return False
     return last.sizes.shape(last.shape).rank == stated.text.count(",") + 1
+
+
+def _is_of_what_follows(trace: Trace, stated: Stated) -> bool:
+    """Whether a comment has the axes that a variable is viewed with next, under the same name."""
+    if stated.form != "comment" or not stated.rank_differs or not 0 <= stated.event < len(trace.events):
+        return False
+    rank = stated.text.count(",") + 1
+    return any(
+        user.short in ("view", "reshape")
+        and user.target == stated.name != ""
+        and (shape := result_shape(user)) is not None
+        and shape.rank == rank
+        for user in graph(trace).users[stated.event]
+    )
 
 
 def _found(trace: Trace, drift: Drift) -> Finding:

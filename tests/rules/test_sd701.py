@@ -15,6 +15,58 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a step of what another comment states": """
+class Decoder(nn.Module):
+    def __init__(self, words, d):
+        super().__init__()
+        self.emb = nn.Embedding(words, d)
+
+    def forward(self, tgt, cell, state):
+        if isinstance(tgt, tuple):
+            tgt = tgt[0]
+        emb_tgt = self.emb(tgt)
+        # |emb_tgt| = (batch_size, length, word_vec_dim)
+        for t in range(3):
+            emb_t = emb_tgt[:, t, :]
+            # |emb_t| = (batch_size, 1, word_vec_dim)  # <- SD701
+            state = cell(emb_t, state)
+        return state
+""",
+    "no fewer axes than one operand certainly has": """
+class Score(nn.Module):
+    def __init__(self, d_enc, d_dec, d_att):
+        super().__init__()
+        self.enc, self.dec, self.out = nn.Linear(d_enc, d_att), nn.Linear(d_dec, d_att), nn.Linear(d_att, 1)
+        self.d_att, self.made = d_att, None
+
+    def forward(self, states, lengths, state, batch):
+        if self.made is None:
+            self.made = self.enc(states)
+        if state is None:
+            state = states.new_zeros(batch, self.d_att)
+        tiled = self.dec(state).view(batch, 1, self.d_att)
+
+        # dot with the vector
+        # utt x frame x att_dim -> utt x frame  # <- SD701
+        e = self.out(torch.tanh(self.made + tiled))
+
+        return torch.softmax(e, dim=1)
+""",
+    "lengths that end in a capital": """
+class GlobalAttention(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.linear_in = nn.Linear(dim, dim, bias=False)
+
+    def forward(self, input, context):
+        '''
+        input: batch x dim
+        context: batch x sourceL x dim
+        '''
+        target = self.linear_in(input).unsqueeze(2)  # batch x dim x 1
+        attn = torch.bmm(context, target)  # batch x sourceL  # <- SD701
+        return attn.softmax(-1)
+""",
     "an arrow above several lines that turn their axes": """
 class Heads(nn.Module):
     def __init__(self, width, heads):

@@ -399,6 +399,34 @@ class Scores(nn.Module):
         z = self.out(z).squeeze(2)
         return z
 """,
+    "an arrow between two steps that says what the second one does": """
+class Location(nn.Module):
+    def __init__(self, channels, d):
+        super().__init__()
+        self.conv, self.out = nn.Conv2d(1, channels, (1, 3), padding=(0, 1)), nn.Linear(channels, d)
+
+    def forward(self, before, frames):
+        batch = len(before)
+        # before: utt x frame -> utt x channels x 1 x frame
+        att_conv = self.conv(before.view(batch, 1, 1, frames))
+        # att_conv: utt x channels x 1 x frame -> utt x frame x channels
+        att_conv = att_conv.squeeze(2).transpose(1, 2)
+        return self.out(att_conv)
+""",
+    "what the same variable is viewed with in the next step": """
+class Decoder(nn.Module):
+    def __init__(self, d, words):
+        super().__init__()
+        self.out = nn.Linear(d, words)
+
+    def forward(self, state, batch_size, words, d):
+        state = state.view(batch_size, d)
+        # what the words get: (batch_size, 1, d) -> (batch_size, 1, words)
+        logit = self.out(state)
+
+        logit = logit.view(batch_size, 1, words)
+        return logit
+""",
 }
 
 

@@ -26,6 +26,7 @@ _LETTER = re.compile(r"#?[A-Z][A-Za-z]?\d?(?:_[A-Za-z0-9]{1,4})?'?")
 _SHORT = re.compile(r"#?[a-z]{1,2}\d?(?:_?[a-z0-9]{1,2})?'?|[\u0370-\u03ff]")
 _COUNTED = re.compile(r"(?:n|num|d|dim|len|max)_[a-z]")
 _ONE_LETTER = re.compile(r"[A-Z]\d?'?")
+_LENGTH = re.compile(r"([a-z]+)L")
 _UPPER = re.compile(r"[A-Z]{1,3}\d?'?")
 
 
@@ -249,6 +250,8 @@ def _single(word: str) -> _Class:
         return _Class.STRONG
     if _COUNTED.match(lowered):
         return _Class.STRONG
+    if (length := _LENGTH.fullmatch(word)) is not None and length[1] in ROLES:
+        return _Class.LETTER  # `sourceL`, `tgtL`
     if len(parts) > 1 and parts <= ROLES:
         return _Class.ROLE
     if _LETTER.fullmatch(word):

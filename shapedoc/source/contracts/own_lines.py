@@ -47,6 +47,11 @@ def _sets(stmt: Stmt, name: str) -> bool:
     return any(_sets(inner, name) for block in blocks for inner in block)
 
 
+def _goes_on(below: Slot | None, name: str | None) -> bool:
+    """Whether a statement makes something else of a variable, under the same name."""
+    return below is not None and name is not None and name in target_names(below.stmt) and reads(below.stmt, name)
+
+
 def _begins(above: Slot | None) -> bool:
     """Whether nothing but a docstring stands above."""
     return above is None or (isinstance(above.stmt, ExprStmt) and isinstance(above.stmt.value, Const))
@@ -118,9 +123,12 @@ class OwnLines:
         bound = False
         unnamed: list[StatedShape] = []
         opening = _begins(above) and _opens(anchor, shapes)
+        between = gap_above == gap_below == 0 and any(s.where == "before" for s in shapes)
         for shape in shapes:
             if _BEFORE.search(comment.text):
                 shape = replace(shape, sure=False)  # of what the statement below is given, or of what it makes
+            if between and _goes_on(below, shape.name) and self._style(anchor) >= 0:
+                shape = replace(shape, sure=False)  # of the step above, or of the one below
             if opening:
                 bound |= self.binder.by_name(anchor, line, shape)
             elif shape.name is not None and self._own_named(anchor, above, below, line, gap_above, gap_below, shape):
