@@ -322,10 +322,13 @@ def _join_lists(machine: Machine, lists: Sequence[Seq], node: Where) -> Value:
             return longest  # one way adds to what the other has
     if all(s.rest is None and len(s.items) == len(first.items) for s in lists):
         return Seq(tuple(join(machine, [s.items[i] for s in lists], node) for i in range(len(first.items))), first.kind)
-    values = [v for s in lists for v in (*s.items, *((s.rest,) if s.rest is not None else ()))]
+    shared = min(len(s.items) for s in lists) if all(s.kind == "tuple" for s in lists) else 0
+    values = [v for s in lists for v in (*s.items[shared:], *((s.rest,) if s.rest is not None else ()))]
     if not values:
         return first
-    return Seq((), first.kind, join(machine, values, node))
+    # Some ways give more than others: ``outputs + (weights,)``.
+    begun = tuple(join(machine, [s.items[i] for s in lists], node) for i in range(shared))
+    return Seq(begun, first.kind, join(machine, values, node))
 
 
 def _is(one: Value, other: Value) -> bool:

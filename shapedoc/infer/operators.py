@@ -59,6 +59,11 @@ def binary(m: Machine, op: str, a: Arg, b: Arg, node: ir.Expr | ir.Stmt) -> Valu
     match op, left, right:
         case "+", Seq(), Seq() if left.rest is None and right.rest is None:
             return Seq((*left.items, *right.items), left.kind)
+        case "+", Seq(kind="tuple", rest=None), Seq(kind="tuple"):
+            return Seq((*left.items, *right.items), left.kind, right.rest)
+        case "+", Seq(kind="tuple"), Seq(kind="tuple"):
+            values = [left.rest or NoneValue(), *right.items, *([right.rest] if right.rest is not None else [])]
+            return Seq(left.items, left.kind, join(m, values, node))
         case "+", Seq(), Seq():
             values = [*left.items, *right.items, *(r for r in (left.rest, right.rest) if r is not None)]
             return Seq((), left.kind, join(m, values, node))

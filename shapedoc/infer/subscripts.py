@@ -193,6 +193,12 @@ def _sliced(m: Machine, seq: Seq, index: SliceValue) -> Value:
         lower, upper, step = (n for _, n in numbers)
         if step != 0:
             return Seq(seq.items[slice(lower, upper, step)], seq.kind)
+    if seq.items and seq.kind == "tuple" and all(ok and (n is None or n >= 0) for ok, n in numbers[:2]):
+        # What is known to stand in front, of a tuple that may go on.
+        lower, upper, step = (n for _, n in numbers)
+        if step in (None, 1) and (lower or 0) <= len(seq.items):
+            known = seq.items[lower:upper]
+            return Seq(known, seq.kind, None if upper is not None and upper <= len(seq.items) else seq.rest)
     values = [*seq.items, *((seq.rest,) if seq.rest is not None else ())]
     return Seq((), seq.kind, join(m, values)) if values else seq
 
