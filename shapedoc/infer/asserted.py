@@ -93,6 +93,11 @@ def _disagrees(m: Machine, tensor: Tensor, axis: Axis, size: Value, node: ir.Exp
     if not isinstance(size, Int) or tensor.learned:
         return False  # a parameter may have been put in the place of another
     verdict = m.sizes.compare(axis.dim, size.dim)
+    names = m.sizes.resolve(size.dim).syms | m.sizes.resolve(axis.dim).syms
+    if not names.isdisjoint(m.misnamed):
+        return True  # what is stated of its names is wrong, and nothing is learnt of it
+    if verdict.kind is Kind.ONLY_IF and tensor.event >= 0 and any(s.origin == "stated" for s in names):
+        return True  # the names of a comment, beside those of the assert
     if not verdict.wrong or (m.loops and axis.dim.const is not None):
         return False  # a number that one round counts to is not that of every round
     if not m.path and tensor.event not in m.spoilt:

@@ -27,7 +27,7 @@ from shapedoc.infer.operators import binary
 from shapedoc.infer.results import note_results
 from shapedoc.infer.rotated import rotated
 from shapedoc.infer.subscripts import key_of, settle_index
-from shapedoc.infer.unpacked import named_sizes
+from shapedoc.infer.unpacked import named_sizes, note_misnamed
 from shapedoc.infer.values import Container, Instance, Setting, Symbolic
 from shapedoc.source import ir
 
@@ -150,7 +150,8 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
             if not rows and isinstance(filler, Tensor) and m.sizes.shape(filler.shape).rank is None:
                 # What one element is says nothing of the others.
                 filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
-            values = [filler] * count
+            begun = value.items[:count] if isinstance(value, Seq) and star is None else ()
+            values = [*begun, *[filler] * (count - len(begun))]
     if star is not None and not exact:
         values = [*values[:star], Seq((), "list", values[star]), *values[star + 1 :]]
     elif star is not None and len(values) >= count - 1:
@@ -161,6 +162,9 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
     if len(values) != count:
         _wrong_count(m, target, value, len(values))
         values = [Unknown("unpacking of another length")] * count
+    if len(target.items) > 1 and all(isinstance(v, Int) for v in values):
+        names = [t.id if isinstance(t, ir.Name) else "" for t in target.items]
+        note_misnamed(m, names, [v.dim for v in values if isinstance(v, Int)])
     sizes: list[Dim] = []
     again: list[tuple[Dim, Dim]] = []
     for place, (t, v) in enumerate(zip(target.items, values, strict=True)):

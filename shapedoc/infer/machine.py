@@ -170,7 +170,7 @@ class Machine(Recorder):
         self.several = {event for event in self.several if event < len(self.trace.events)}
         self.tentative = set()
         self.doubted = []
-        self.equated = {}
+        self.equated, self.misnamed = {}, set()
         self.one_sided = set()
         self.surmises.begin()
         self.batchless = []

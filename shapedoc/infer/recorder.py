@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
-from shapedoc.core.value import Int, Layer, Seq, Tensor, Unknown, Value
+from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
 from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takes_rank_of, touches
@@ -21,6 +21,7 @@ from shapedoc.infer.values import Symbolic
 from shapedoc.infer.verdicts import (
     Said,
     but_of_ranks,
+    concerns,
     is_of_one_rank,
     is_one_or_several,
     keeps_rank_of_all,
@@ -72,6 +73,8 @@ class Recorder:
         self.surmises = Surmises()
         # Ranks that the walk before this one learnt of what events make.
         self.recalled: dict[Place, int] = {}
+        # Names of sizes that are stated, of axes that the code takes for others.
+        self.misnamed: set[Sym] = set()
         # Functions whose comments have been found to contradict the code or each other.
         self.mistrusted: set[str] = set()
 
@@ -133,7 +136,7 @@ class Recorder:
             first_hand = keeps_rank_of_all(name) and not self.surmises.rests(self.sizes, operands)
             self.surmises.learnt(self.sizes, runs)
         surmised = self.surmises.rests(self.sizes, operands)
-        if problems and (spoilt or tentative or self.described or self.commented or self.equated):
+        if problems and (spoilt or tentative or self.described or self.commented or self.equated or self.misnamed):
             problems = self._certain(problems, operands, spoilt=spoilt, tentative=tentative)
         lost = verdict.reason if isinstance(verdict, UnknownVerdict) else ""
         if lost:
@@ -146,6 +149,8 @@ class Recorder:
             self.doubted.extend((event.index, p) for p in event.problems)
             event.problems, event.doubtful = (), True
         event.withheld = len(event.problems) < len(noticed)
+        if event.withheld and not spoilt and self.described and isinstance(result, Tensor):
+            result.shape = event.shape = Shape.unknown()  # what is stated and what is done do not go together
         if event.short in _LAID_OUT:
             self._set_apart(event)
         self._hand_on(event, several=several, tentative=rests)
@@ -198,6 +203,8 @@ class Recorder:
                 self.equated.values() if self.equated else (),
                 tentative=tentative,
             )
+            if self.misnamed:
+                sure = tuple(p for p in sure if not concerns(p, operands, self.misnamed, self.sizes))
             if len(sure) < len(problems) and self.described:
                 self.mistrusted.add(self.function)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
@@ -232,8 +239,7 @@ class Recorder:
         """
         result = event.result
         if isinstance(result, Tensor) and result.shape.run is None:
-            listed = {self.sizes.resolve(d) for o in event.operands for d in _listed(o.value)}
-            dims = [a.dim for a in result.shape.axes if a.dim.named or a.dim in listed]
+            dims = [a.dim for a in result.shape.axes if a.dim.named]
             owners = {s.owner for d in dims for s in d.syms}
             flexible = any(s.flexible for d in dims for s in d.syms)
             if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
@@ -380,13 +386,3 @@ _LAID_OUT = frozenset(
 
 
 _CUTS = frozenset(("view", "reshape"))
-
-
-def _listed(value: Value) -> list[Dim]:
-    """The sizes that are written as one argument."""
-    match value:
-        case Int():
-            return [value.dim]
-        case Seq():
-            return [d for v in value.items for d in _listed(v)]
-    return []

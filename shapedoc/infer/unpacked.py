@@ -7,13 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Int, Seq, SizeOf, SizePart, Tensor, Unknown, Value
 from shapedoc.infer import attributes
 from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
 
-__all__ = ["named_sizes"]
+__all__ = ["named_sizes", "note_misnamed"]
+
+# Names that nothing but a batch has.
+_BATCHES = frozenset(("b", "bs", "bsz", "bsize", "batch", "batch_size", "batchsize"))
+
+
+def note_misnamed(m: Machine, names: Sequence[str], dims: Sequence[Dim]) -> None:
+    """Note that the code takes another axis for the batch than a statement does: ``bsz, length, _ = x.shape``.
+
+    Where the docstring says `(length, batch, d)`, neither of the two names says anything.
+    """
+    syms = [m.sizes.resolve(dim).sym for dim in dims]
+    stated = [i for i, s in enumerate(syms) if s is not None and s.origin == "stated" and s.name.lower() in _BATCHES]
+    taken = [i for i, name in enumerate(names) if name.lower() in _BATCHES]
+    if len(stated) == len(taken) == 1 and stated != taken:
+        m.misnamed.update(s for s in (syms[stated[0]], syms[taken[0]]) if s is not None and s.origin == "stated")
 
 
 def named_sizes(m: Machine, target: ir.Sequence, value: Value, star: int | None) -> Value:

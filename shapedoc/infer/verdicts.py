@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from shapedoc.core.dim import Dim
+from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Event, Operand, Problem
@@ -15,6 +15,7 @@ from shapedoc.source import ir
 __all__ = [
     "Said",
     "but_of_ranks",
+    "concerns",
     "is_of_one_rank",
     "is_one_or_several",
     "keeps_rank_of_all",
@@ -176,6 +177,11 @@ def _concerned(problem: Problem, operands: Sequence[Operand], sizes: Sizes) -> I
             shape = sizes.shape(value.shape) if isinstance(value, Tensor) else None
             if shape is not None and shape.run is None and 0 <= place < len(shape.axes):
                 yield shape.axes[place]
+
+
+def concerns(problem: Problem, operands: Sequence[Operand], names: Collection[Sym], sizes: Sizes) -> bool:
+    """Whether a size that does not fit has one of these names."""
+    return any(not sizes.resolve(axis.dim).syms.isdisjoint(names) for axis in _concerned(problem, operands, sizes))
 
 
 def _commented(problem: Problem, operands: Sequence[Operand], commented: set[int], sizes: Sizes) -> bool:
