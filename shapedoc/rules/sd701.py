@@ -52,7 +52,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)
-        loose = stated.loose or _leaves_out_the_batch(stated)
+        loose = (stated.loose and not _of_other_results(trace, stated)) or _leaves_out_the_batch(stated)
         if certain and not loose and not _only_as_called(trace, stated):
             _gather(trace, stated, severity, drifts)
         else:
@@ -60,6 +60,13 @@ def check(trace: Trace) -> Iterator[Finding]:
     for drift in drifts:
         yield _found(trace, drift)
     yield from _misused(trace, {span for span, _ in seen})
+
+
+def _of_other_results(trace: Trace, stated: Stated) -> bool:
+    """Whether what a docstring says of the result is as wrong of what is returned in another place."""
+    same = [s for s in trace.stated if (s.span, s.name) == (stated.span, stated.name) and s.rank_differs]
+    made = {trace.events[s.event].span for s in same if 0 <= s.event < len(trace.events)}
+    return stated.form == "docstring" and stated.name == "the returned value" and len(made) > 1
 
 
 def _is_a_part(stated: Stated) -> bool:
