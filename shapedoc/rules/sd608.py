@@ -25,10 +25,12 @@ def _found(trace: Trace, found: Untwinned) -> Finding:
         severity=RULE.severity,
         path=trace.path,
         span=found.value,
-        message=f"`{found.name}` is made without the `{found.step}` that its twin has",
+        message=f"`{found.name}` is made without the `{found.step}` that its twin has"
+        if found.other
+        else f"one half of `{found.name}` is made without the `{found.step}` of the other",
         function=found.function,
         tensor=found.name,
-        labels=(Label(found.beside, f"`{found.other}` is made alike, with `{found.step}`"),),
+        labels=(Label(found.beside, f"`{found.other}` is made alike, with `{found.step}`"),) if found.other else (),
         why="the two are written alike and of operands that are alike: with and without it, one of them has its axes "
         "elsewhere",
         help=f"{found.base}{found.step}",
@@ -40,12 +42,13 @@ RULE = Rule(
     name="unlike-twin",
     severity="warning",
     summary="Of two statements that are written alike, one lacks a `squeeze`, `unsqueeze`, `permute` or `transpose`.",
-    what="Compares the assignments of one block, a dozen lines apart at most, that differ in nothing but names and one "
-    "layout step inside of them: `a = f(x_mask.unsqueeze(-1), 0)` beside `b = f(y_mask, 0)`. It reports the one that "
-    "lacks the step where both do it to the same value, or to two values that were made alike, and where the names "
-    "differ in one word: `encoder_mask` and `decoder_mask`. Queries, keys and values are laid out differently on "
-    "purpose, one matrix is used both ways, a step that ends its line makes another value, and operands that are known "
-    "to have another number of axes need it or not: all those are left alone.",
+    what="Compares the assignments of one block, a dozen lines apart at most, that differ in nothing but names and "
+    "one layout step inside of them: `a = f(x_mask.unsqueeze(-1), 0)` beside `b = f(y_mask, 0)`. It reports "
+    "the one that lacks the step where both do it to the same value, or to two values that were made alike, "
+    "and where the names differ in one word: `encoder_mask` and `decoder_mask`. The same of the two items of "
+    "one display: `(f(state[0]).squeeze(0), f(state[1]))`. Queries, keys and values are laid out differently "
+    "on purpose, one matrix is used both ways, a step that ends its line makes another value, and operands "
+    "that are known to have another number of axes need it or not: all those are left alone.",
     why="What is done to the encoder is done to the decoder, what is done forwards is done backwards. Where one of "
     "them lacks a step, its axes meet others than those of its twin, which broadcasts in silence or fails at another "
     "place.",

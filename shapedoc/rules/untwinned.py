@@ -1,4 +1,4 @@
-"""Statements of one block that are written alike but for one layout step, which only one of them has."""
+"""Statements of one block, or two items of a display, that are alike but for one layout step of one of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ Names = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Untwinned:
-    """A statement, what it lacks and where that would stand; the statement that has it; the function they stand in."""
+    """A statement, what it lacks and where that would stand; the statement that has it; the function they stand in.
+
+    other: "" where it is the other item of the same display.
+    """
 
     function: str
     name: str
@@ -56,6 +59,10 @@ def untwinned(trace: Trace) -> Iterator[Untwinned]:
         if not any(_STEP.search(trace.source(a.value)) for a in assigned):
             continue
         statements = [_Statement(a.name, a.value, _words(trace.source(a.value))) for a in assigned]
+        for whole in statements:
+            if (odd := _odd_item(trace, function, statements, whole)) is not None:
+                seen.add(whole.value)
+                yield odd
         for one, other, at, length in _pairs(statements):
             if other.value in seen or not _in_one_block(trace, one.value, other.value):
                 continue
@@ -64,6 +71,40 @@ def untwinned(trace: Trace) -> Iterator[Untwinned]:
                 seen.add(other.value)
                 step = "".join(one.words[at : at + length]).replace(",", ", ")
                 yield Untwinned(function.name, other.name, other.value, step, "".join(pair.bare), one.name, one.value)
+
+
+def _odd_item(
+    trace: Trace, function: Function, statements: Sequence[_Statement], whole: _Statement
+) -> Untwinned | None:
+    """One of the two items of a display, ``(f(s[0]).squeeze(0), f(s[1]))``, that lacks a step of the other one's."""
+    items = _items(whole.words)
+    if len(items) != 2 or not any(step in whole.words for step in _STEPS):
+        return None
+    for first, second in (items, items[::-1]):
+        one, other = (_Statement("", whole.value, item) for item in (first, second))
+        for at, length in _steps(first, inside=False):
+            pair = _Pair(trace, function, statements, one, other, at, length)
+            if len(second) + length == len(first) and pair.base and pair.bare and pair.are_parts:
+                step = "".join(first[at : at + length]).replace(",", ", ")
+                return Untwinned(function.name, whole.name, whole.value, step, "".join(pair.bare), "", whole.value)
+    return None
+
+
+def _items(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The items of a display that is all of an expression."""
+    if not words or words[0] not in ("(", "[") or words[-1] not in (")", "]"):
+        return []
+    depth = 0
+    items: list[list[str]] = [[]]
+    for i, word in enumerate(words):
+        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
+        if depth == 0 and i < len(words) - 1:
+            return []
+        if depth == 1 and word == ",":
+            items.append([])
+        elif 0 < i < len(words) - 1:
+            items[-1].append(word)
+    return [tuple(item) for item in items if item]
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -80,7 +121,7 @@ def _pairs(statements: Sequence[_Statement]) -> Iterator[tuple[_Statement, _Stat
                     yield one, other, at, length
 
 
-def _steps(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _steps(words: Sequence[str], *, inside: bool = True) -> Iterator[tuple[int, int]]:
     """The steps inside an expression that stand alone: no other step is before or behind them."""
     for at in range(1, len(words) - 3):
         if words[at] != "." or words[at + 1] not in _STEPS or words[at + 2] != "(":
@@ -91,7 +132,7 @@ def _steps(words: Sequence[str]) -> Iterator[tuple[int, int]]:
         behind, before = words[end + 1 : end + 3], _base(words, at)
         if (len(behind) > 1 and behind[1] in _STEPS) or any(w in _STEPS for w in before[-6:]):
             continue
-        if _is_inside(words, at, end):
+        if not inside or _is_inside(words, at, end):
             yield at, end + 1 - at
 
 
@@ -191,6 +232,21 @@ class _Pair:
         swaps = {_swap(a, b) for a, b in changed.items()}
         of_base = [(a, changed[a]) for a in self.base if a in changed]
         return len(swaps) == 1 and all(self._are_made_alike(*pair, swaps) for pair in of_base)
+
+    @property
+    def are_parts(self) -> bool:
+        """Whether two items are made alike of two parts of one thing, or of two things that were made alike."""
+        words = self.one.words[: self.at] + self.one.words[self.at + self.length :]
+        places = [i for i, (a, b) in enumerate(zip(words, self.other.words, strict=True)) if a != b]
+        if not places:
+            return False
+        if all(words[i].isdigit() and self.other.words[i].isdigit() and words[i - 1] == "[" for i in places):
+            return len({(words[i], self.other.words[i]) for i in places}) == 1
+        names = _alike(words, self.other.words)
+        changed = {a: b for a, b in names.items() if a != b} if names is not None else {}
+        if not changed or any(_is_role(n) for pair in changed.items() for n in pair):
+            return False
+        return all(self._are_made_alike(a, b, {_swap(a, b)}) for a, b in changed.items())
 
     def _are_made_alike(self, one: str, other: str, swaps: set[tuple[str, str]]) -> bool:
         """Whether two names were given a value by statements that differ in the same part of their names alone."""

@@ -65,9 +65,35 @@ class Heads(nn.Module):
         pitch_time = torch.sigmoid(self.pitch_out(x).reshape(batch, notes, frames).contiguous())  # <- SD608
         return onset_time, pitch_time
 """,
+    "one half of a state": """
+class Carried(nn.Module):
+    def forward(self, states, batch):
+        states = (states[0].permute(1, 0, 2).reshape(batch, -1), states[1].reshape(batch, -1))  # <- SD608
+        return states
+""",
+    "two states that were made alike": """
+def begin(model, batch, layers, d):
+    hidden = next(model.parameters()).data.new(batch, layers, d)
+    cell = next(model.parameters()).data.new(batch, layers, d)
+    state = (hidden.zero_().permute(1, 0, 2), cell.zero_())  # <- SD608
+    return state
+""",
 }
 
 RIGHT = {
+    "two halves that were made in other ways": """
+def begin(cell, hidden, x, batch, d):
+    hidden = hidden(x)
+    memory = torch.zeros(1, batch, d)
+    state = (hidden.unsqueeze(0), memory)
+    return state
+""",
+    "a state and what was read with it": """
+def step(cell, x, state):
+    out = cell(x, state)
+    both = (out[0].squeeze(1), state)
+    return both
+""",
     "queries and keys": """
 def scores(query, key, w_query, w_key):
     query = attend(query, w_query)
