@@ -30,12 +30,14 @@ from shapedoc.core.sameness import (
 )
 from shapedoc.core.shape import Run, Shape
 
-__all__ = ["LETTER", "Kind", "Sameness", "Sizes", "Strength"]
+__all__ = ["ABSENT", "LETTER", "Kind", "Sameness", "Sizes", "Strength"]
 
 # Letters, of the name of a size that is worked out of others.
 _READABLE = 30
 # Where a size has its name from that a pattern calls so, as `c` of `(p1 p2 c)`: it may be a 1.
 LETTER = "a letter of a pattern"
+# What its default of 0 leaves out, wherever nobody gives it.
+ABSENT = "a size that may be 0"
 
 
 class Sizes(Ranks):
@@ -147,7 +149,7 @@ class Sizes(Ranks):
         sym = dim.sym
         if sym is None or sym.name or sym.value is not None or not sym.flexible or not name.strip("_"):
             return dim
-        named = self.fresh(name, owner=owner, origin=origin, line=line)
+        named = self.fresh(name, owner=owner, origin=sym.origin if sym.origin == ABSENT else origin, line=line)
         self.bind(sym, named)
         return named
 
@@ -182,7 +184,7 @@ class Sizes(Ranks):
             if a.const is not None or b.const is not None or literal_meets(a - b) or called_alike(a, b):
                 return ALWAYS
         elif never_zero(a - b):
-            lettered = any(s.origin == LETTER for s in (a - b).syms)
+            lettered = any(s.origin in (LETTER, ABSENT) for s in (a - b).syms)
             return UNKNOWN if lettered or self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
         if self._floors and not divided and (a, b) != (parts := (self._divided(a), self._divided(b))):
             return self._compare(*parts, divided=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shapedoc.core.sizes import ABSENT
 from shapedoc.core.value import Bool, Float, Int, Library, NoneValue, Seq, Str, Unknown, Value
 from shapedoc.infer import calls
 from shapedoc.infer.machine import Arg, Machine
@@ -82,7 +83,8 @@ def parameters(
                 symbols[p.name] = Symbolic(p.name, owner, size=size, line=p.span[0], hint=hint)
             value = symbols[p.name]
             if isinstance(default, Int) and default.dim.const == 0 and size:
-                value = m.fresh_int(line=p.span[0])  # no size; what stands for "not given" says nothing
+                # No size; what stands for "not given" says nothing.
+                value = Int(m.sizes.fresh(owner=m.function, origin=ABSENT, line=p.span[0]))
             elif isinstance(default, Int) and size:
                 value = symbols[p.name].as_int()
         args[p.name] = Arg(value)

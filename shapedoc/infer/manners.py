@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Shape
+from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Bool, Tensor, Unknown
 from shapedoc.infer.granted import asks_sizes
 from shapedoc.infer.machine import Machine
@@ -21,9 +21,9 @@ __all__ = [
     "READ_BY_PROGRAMS",
     "fitting",
     "has_two_meanings",
+    "is_imagined",
     "is_of_a_step",
     "is_of_another",
-    "is_of_names",
     "is_too_short",
     "leaves_ones_out",
     "names_a_one",
@@ -144,7 +144,17 @@ def leaves_ones_out(m: Machine, value: Tensor, stated: StatedShape, shape: Shape
     return value.kind == "bool" or "mask" in name.lower() or (isinstance(keeps, Bool) and keeps.value is True)
 
 
-def is_of_names(dim: DimExpr) -> bool:
+def is_imagined(axis: Axis, dim: DimExpr, *, parameter: bool) -> bool:
+    """Whether nothing but a comment says a size: a sum or a number, or a width times what the code has no name for."""
+    if isinstance(dim, Named | Rest):
+        return False
+    if parameter or not _is_of_names(dim):
+        return True
+    said = [sym.origin == "stated" for sym in axis.dim.syms]
+    return any(said) and not all(said)
+
+
+def _is_of_names(dim: DimExpr) -> bool:
     """Whether a stated size is that of named axes which lie in one: ``h*w``."""
     return isinstance(dim, Product) and all(isinstance(d, Named) for d in dim.factors)
 

@@ -23,9 +23,9 @@ from shapedoc.infer.manners import (
     READ_BY_PROGRAMS,
     fitting,
     has_two_meanings,
+    is_imagined,
     is_of_a_step,
     is_of_another,
-    is_of_names,
     is_too_short,
     leaves_ones_out,
     names_a_one,
@@ -204,9 +204,7 @@ class Statements:
         after = len(shape.items) - run - 1
         middle = dims[run : len(dims) - after]
         filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
-        m.commented.update(
-            *(axis.ids for axis, d in filled if not isinstance(d, Named | Rest) and (parameter or not is_of_names(d)))
-        )
+        m.commented.update(*(axis.ids for axis, d in filled if is_imagined(axis, d, parameter=parameter)))
         known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
         m.surmises.learnt(m.sizes, known + alone)

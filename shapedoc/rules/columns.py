@@ -90,7 +90,9 @@ def unlike_the_others(trace: Trace) -> list[tuple[Event, Event, int]]:
     for group in before.values():
         for event, number, parts in group if len(group) > 2 else ():
             if number == 0 and _holds_a_step(event, parts):
-                others = [e for e, n, more in group if n == 1 and more.length == parts.length]
+                others = [
+                    e for e, n, more in group if n == 1 and more.length == parts.length and _holds_a_step(e, more)
+                ]
                 if len({e.span for e in others}) >= 2:
                     found.append((event, others[0], 1))
     return found

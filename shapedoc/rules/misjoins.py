@@ -153,7 +153,7 @@ def _steps(trace: Trace, g: Graph, event: Event) -> Misjoin | None:
     if not isinstance(value, Seq) or not isinstance(value.rest, Tensor) or value.items or event.sizes is None:
         return None
     shape, made = event.sizes.shape(value.rest.shape), g.producer(value.rest)
-    if number is None or made is None or not _recurs(g, made):
+    if number is None or made is None or not _recurs(g, made, event):
         return None
     if shape.rank is None or shape.rank == 2:
         axes, place = shape.prefix, number if _is_given_an_axis(g, made) else -1
@@ -180,12 +180,19 @@ def _is_given_an_axis(g: Graph, made: Event) -> bool:
     return bool(each) and all(e.short == "unsqueeze" for e in each)
 
 
-def _recurs(g: Graph, made: Event) -> bool:
-    """Whether what a loop's round made depends on what an earlier round made."""
+def _recurs(g: Graph, made: Event, join: Event) -> bool:
+    """Whether what a loop's round made depends on what an earlier round made.
+
+    Where a loop is around the join, that is the loop of the steps: what its last round left, another loop has gathered
+    of the examples.
+    """
+    around = dict(join.loops)
+    if any(around.get(loop, number) != number for e in (made, *g.inputs(made)) for loop, number in e.loops):
+        return False
     for event in g.back(made, lambda e: True):
         for source in g.inputs(event):
             pairs = zip(event.loops, source.loops, strict=False)
-            later = any(one[0] == two[0] and one[1] > two[1] for one, two in pairs)
+            later = any(one[0] == two[0] and one[1] > two[1] and one[0] not in around for one, two in pairs)
             if later and event.short not in ("phi", "setitem"):
                 return True
     return False

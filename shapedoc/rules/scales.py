@@ -21,7 +21,7 @@ __all__ = ["Factor", "Scaled", "Side", "is_of_heads", "number_in", "scaled_score
 
 _HALF = Fraction(1, 2)
 _MASKS = names("masked_fill where masked_fill_ dropout Dropout.forward nan_to_num tril triu")
-_SIDE = SHAPING | _MASKS | {"add", "sub", "cat", "view_as_complex", "view_as_real"}
+_SIDE = SHAPING | _MASKS | {"add", "sub", "cat", "pad", "view_as_complex", "view_as_real"}
 _ANGLES = frozenset(("sin", "cos", "polar", "complex"))
 _NORMS = names(
     "normalize LayerNorm.forward layer_norm RMSNorm.forward rms_norm norm rsqrt GroupNorm.forward cosine_similarity"

@@ -96,6 +96,7 @@ def _report(
     help: str,
     notes: tuple[str, ...] = (),
     expected: str = "",
+    causes: tuple[str, ...] = (),
 ) -> Finding:
     event = scaled.product.event
     return finding(
@@ -112,6 +113,7 @@ def _report(
         why=why,
         help=help,
         notes=notes,
+        causes=causes,
     )
 
 
@@ -146,6 +148,7 @@ def _other_size(trace: Trace, scaled: Scaled, size: Dim, width: Dim, event: Even
         notes=(f"right only if {sameness.when}",) if sameness.when else (),
         help=f"divide by the root of the summed size: `math.sqrt({right})`",
         expected=f"1 / sqrt({right})",
+        causes=(f"scaled on line {factor.event.span.line}",),
     )
 
 

@@ -7,7 +7,10 @@ import pytest
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Settings
 
-HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+HEAD = (
+    "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    "from einops import rearrange\n\n\n"
+)
 
 RIGHT = {
     "a series that is standardised and set back": """
@@ -192,6 +195,186 @@ def pick(flag, other, x):
             y = y + 1
             z = z + y
     return x
+""",
+    "results of which one way gives more": """
+class Attend(nn.Module):
+    def __init__(self, d, n_heads, full):
+        super().__init__()
+        self.n_heads, self.d_head, self.full = n_heads, d // n_heads, full
+        self.query, self.key, self.value = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, q, k, v, before=None):
+        B = q.size(0)
+        q = self.query(q).view(B, -1, self.n_heads, self.d_head)
+        k, v = (f(x).view(B, -1, self.n_heads, self.d_head) for f, x in ((self.key, k), (self.value, v)))
+        scores = torch.einsum("bphd,bshd->bphs", q, k) / self.d_head**0.5
+        if before is not None:
+            scores = scores + before
+        weights = torch.softmax(scores, dim=-1)
+        out = torch.einsum("bphs,bshd->bphd", weights, v).contiguous().view(B, -1, self.n_heads * self.d_head)
+        if self.full:
+            return out, weights, scores
+        else:
+            return out, weights
+
+
+class Layer(nn.Module):
+    def __init__(self, d, n_heads, full):
+        super().__init__()
+        self.attend, self.full, self.norm = Attend(d, n_heads, full), full, nn.LayerNorm(d)
+
+    def forward(self, memory, x, before=None):
+        B, p, d = x.shape
+        if self.full:
+            made, weights, scores = self.attend(x, memory, memory, before)
+        else:
+            made, weights = self.attend(x, memory, memory)
+        return self.norm(x + made)
+""",
+    "a scaled query that is padded": """
+class Frames(nn.Module):
+    def __init__(self, dim, heads=8, dim_head=64):
+        super().__init__()
+        self.heads, self.scale = heads, dim_head**-0.5
+        self.to_q = nn.Linear(dim, heads * dim_head, bias=False)
+        self.to_kv = nn.Linear(dim, 2 * heads * dim_head, bias=False)
+
+    def forward(self, x, context):
+        h = self.heads
+        q, k, v = (self.to_q(x), *self.to_kv(context).chunk(2, dim=-1))
+        q, k, v = (rearrange(t, "b n (h d) -> b h n d", h=h) for t in (q, k, v))
+        q = q * self.scale
+        first, q = q[:, :, 0], q[:, :, 1:]
+        at_first = torch.einsum("b h d, b h j d -> b h j", first, k).softmax(dim=-1)
+        begin = torch.einsum("b h j, b h j d -> b h d", at_first, v)
+        q = F.pad(q, (0, 0, 0, missing(q.shape[-2], 16)), value=0.0)
+        q = rearrange(q, "b h (f i) d -> b h f i d", i=16)
+        k, v = (rearrange(t, "b h (i j) d -> b h i j d", i=16) for t in (k, v))
+        attn = torch.einsum("b h f i d, b h i j d -> b h f i j", q, k).softmax(dim=-1)
+        return begin, torch.einsum("b h f i j, b h i j d -> b h f i d", attn, v)
+""",
+    "a width that is 0 unless it is given": """
+class Decode(nn.Module):
+    def __init__(self, d, extra_dim: int = 0):
+        super().__init__()
+        self.cell = nn.LSTMCell(d + extra_dim, d)
+
+    def forward(self, x, state, extra=None):
+        parts = [x]
+        if extra is not None:
+            parts.append(extra)
+        return self.cell(torch.concat(parts, -1), state)
+
+
+class Model(nn.Module):
+    def __init__(self, n, d, controls: bool = False, controls_dim: int = 0):
+        super().__init__()
+        self.controls = controls
+        self.embed = nn.Embedding(n, d)
+        self.decode = Decode(d, extra_dim=controls_dim)
+
+    def forward(self, tokens, state, controls=None):
+        args, extra = {}, []
+        if self.controls and controls is not None:
+            extra.append(controls)
+        args["extra"] = None
+        if len(extra):
+            args["extra"] = torch.concat(extra, dim=-1)
+        return self.decode(x=self.embed(tokens), state=state, **args)
+""",
+    "beams of several sentences, gathered in every step": """
+class Beams:
+    def __init__(self, hidden, size=5):
+        self.size, self.hidden, self.before = size, hidden, None
+        self.words = [torch.zeros(size, dtype=torch.long)]
+
+    def get(self):
+        return self.words[-1].unsqueeze(-1), self.hidden, self.before
+
+    def put(self, scores, hidden, before):
+        best, index = scores.view(-1).topk(self.size)
+        self.words.append(index % scores.size(-1))
+        self.hidden = hidden.index_select(1, index // scores.size(-1))
+        self.before = before.index_select(0, index // scores.size(-1))
+
+
+class Search(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.embed, self.rnn, self.out = nn.Embedding(n, d), nn.GRU(2 * d, d, batch_first=True), nn.Linear(d, n)
+
+    def forward(self, h_0, count):
+        all_beams = [Beams(h_0[:, i].unsqueeze(1).repeat(1, 5, 1)) for i in range(h_0.size(1))]
+        for _ in range(count):
+            words, states, cells, before = [], [], [], []
+            for beams in all_beams:
+                y, hidden, last = beams.get()
+                words += [y]
+                states += [hidden]
+                cells += [hidden]
+                if last is not None:
+                    before += [last]
+                else:
+                    before = None
+            words = torch.cat(words, dim=0)
+            states = torch.cat(states, dim=1)
+            cells = torch.cat(cells, dim=1)
+            x = self.embed(words)
+            before = torch.cat(before, dim=0) if before is not None else torch.zeros_like(x)
+            out, states = self.rnn(torch.cat([x, before], dim=-1), states + cells)
+            for i, beams in enumerate(all_beams):
+                rows = slice(5 * i, 5 * (i + 1))
+                beams.put(self.out(out[rows]), states[:, rows], out[rows])
+        return all_beams
+""",
+    "directions that a comment has, and nothing else": """
+class Score(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.out = nn.Linear(dim * 2, dim)
+
+    def forward(self, output, context):
+        # (batch, out_len, dim) * (batch, in_len, dim) -> (batch, out_len, in_len)
+        weights = F.softmax(torch.bmm(output, context.transpose(1, 2)), dim=-1)
+        return torch.tanh(self.out(torch.cat((torch.bmm(weights, context), output), dim=2)))
+
+
+class Decoder(nn.Module):
+    r\"\"\"
+    Inputs: inputs, encoder_outputs
+        - **encoder_outputs** (batch, seq_len, hidden_size): outputs of the encoder
+    \"\"\"
+
+    def __init__(self, cell, n, hidden_size):
+        super().__init__()
+        self.rnn = cell(hidden_size, hidden_size, batch_first=True)
+        self.embed, self.score = nn.Embedding(n, hidden_size), Score(hidden_size)
+
+    def forward(self, inputs, hidden, encoder_outputs):
+        output, hidden = self.rnn(self.embed(inputs), hidden)  # output: (batch, seq_len, hidden_size*num_directions)
+        return self.score(output, encoder_outputs), hidden
+""",
+    "an arrow above the step that it is of": """
+class Located(nn.Module):
+    def __init__(self, att_dim, chans, filts):
+        super().__init__()
+        self.map = nn.Linear(chans, att_dim, bias=False)
+        self.conv = nn.Conv2d(1, chans, (1, 2 * filts + 1), padding=(0, filts), bias=False)
+        self.score = nn.Linear(att_dim, 1)
+
+    def forward(self, memory, query, before):
+        batch = len(memory)
+        if before is None:
+            before = [torch.ones(batch, memory.size(1))]
+        seen = sum(before)
+        # seen: utt x frame
+
+        found = self.conv(seen.view(batch, 1, 1, memory.size(1)))
+        # found: utt x chans x 1 x frame -> utt x frame x chans
+        found = found.squeeze(2).transpose(1, 2)
+        # found: utt x frame x chans -> utt x frame x att_dim
+        found = self.map(found)
+        return self.score(torch.tanh(found + memory + query)).squeeze(2)
 """,
 }
 
