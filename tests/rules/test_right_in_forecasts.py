@@ -9,7 +9,7 @@ from shapedoc.engine.request import Settings
 
 HEAD = (
     "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-    "from einops import rearrange\n\n\n"
+    "import einx\nfrom einops import rearrange\n\n\n"
 )
 
 RIGHT = {
@@ -353,6 +353,18 @@ class Decoder(nn.Module):
     def forward(self, inputs, hidden, encoder_outputs):
         output, hidden = self.rnn(self.embed(inputs), hidden)  # output: (batch, seq_len, hidden_size*num_directions)
         return self.score(output, encoder_outputs), hidden
+""",
+    "a product by a pattern": """
+class Gated(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.gate, self.value, self.heads = nn.Linear(d, heads), nn.Linear(d, d), heads
+
+    def forward(self, x):
+        b, n, _ = x.shape
+        out = self.value(x).view(b, n, self.heads, -1).transpose(1, 2)
+        gate = self.gate(x)
+        return einx.multiply("b n h, b h n d -> b h n d", gate.sigmoid(), out)
 """,
     "an arrow above the step that it is of": """
 class Located(nn.Module):
