@@ -223,7 +223,7 @@ def _is_kept(g: Graph, event: Event) -> bool:
     """
     if event.short != "mean" and event.short not in _SPREADS:
         return False
-    made = [event, *g.forward(event, lambda e: e.short in _PREPARED)]
+    made = [event, *(e for e in g.forward(event, lambda e: e.short in _PREPARED) if e.short in _PREPARED)]
     if any(e.target.startswith("self.") for e in made):
         return True
     return event.short in _SPREADS and any(u.short == "mul" for e in made for u in g.users[e.index])

@@ -16,6 +16,17 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "a gain behind the division": """
+class Norm:
+    def __init__(self, d, eps=1e-3):
+        self.eps, self.gain, self.bias = eps, np.ones(d), np.zeros(d)
+
+    def __call__(self, z):
+        batch_size, T, d = z.shape
+        mean = z.mean(axis=1, keepdims=True)  # <- SD606
+        std = z.std(axis=1, keepdims=True)  # <- SD606
+        return (z - mean) / (std + self.eps) * self.gain + self.bias
+""",
     "both directions of a state joined with a batch that nobody counts": """
 class Encoder(nn.Module):
     def __init__(self, words, width, hidden):
