@@ -5,6 +5,7 @@ from __future__ import annotations
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
+from shapedoc.core.spelling import Spelling
 from shapedoc.core.statistics import Loss, Understanding
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
@@ -24,13 +25,14 @@ def understanding(trace: Trace) -> Understanding:
     best: dict[Span, int] = {}
     reasons: dict[Span, str] = {}
     for _, start, end, sizes in trace.entries:
+        spelling = Spelling(trace, start, end, sizes)
         for event in trace.events[start:end]:
             if event.span.path or event.op == "phi":
                 continue
             if event.lost:
                 reasons.setdefault(event.span, _reason(event))
             if (event.lost or isinstance(event.result, Tensor)) and best.get(event.span) != _SHAPE:
-                best[event.span] = max(best.get(event.span, _NOTHING), _known(event, sizes))
+                best[event.span] = max(best.get(event.span, _NOTHING), _known(event, sizes, spelling))
     known = list(best.values())
     return Understanding(
         len(known),
@@ -40,13 +42,13 @@ def understanding(trace: Trace) -> Understanding:
     )
 
 
-def _known(event: Event, sizes: Sizes) -> int:
+def _known(event: Event, sizes: Sizes, spelling: Spelling) -> int:
     if not isinstance(event.result, Tensor):
         return _NOTHING
     shape = event.shape or event.result.shape
     if not _is_whole(shape, sizes):
         shape = sizes.shape(shape)
-    if _is_whole(shape, sizes):
+    if _is_whole(shape, sizes) or spelling.tells(shape):
         return _SHAPE
     return _NOTHING if shape.rank is None else _RANK
 

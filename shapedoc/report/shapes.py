@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
+from shapedoc.core.spelling import Spelling
 from shapedoc.core.text import split_lines
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
@@ -66,11 +66,11 @@ def _beside(trace: Trace) -> dict[int, str]:
     lines = split_lines(trace.text)
     named: _Beside = defaultdict(lambda: defaultdict(dict))
     unnamed: dict[int, list[tuple[Event, str]]] = defaultdict(list)
-    for event, sizes in _events(trace):
-        _parameters(event, sizes, named)
+    for event, spelling in _events(trace):
+        _parameters(event, spelling, named)
         if not isinstance(event.result, Tensor):
             continue
-        shape = sizes.show_shape(event.shape or event.result.shape)
+        shape = spelling.show_shape(event.shape or event.result.shape)
         place = _place_of_name(event, lines)
         if place is not None:
             named[place][event.target][shape] = None
@@ -86,22 +86,23 @@ def _beside(trace: Trace) -> dict[int, str]:
     return {line: _text(found) for line, found in named.items()}
 
 
-def _events(trace: Trace) -> Iterator[tuple[Event, Sizes]]:
-    """What happened in this file, each with what was known of sizes at the end of its entry."""
+def _events(trace: Trace) -> Iterator[tuple[Event, Spelling]]:
+    """What happened in this file, each with what its entry calls sizes, by what was known at the end of it."""
     for _, start, end, sizes in trace.entries:
+        spelling = Spelling(trace, start, end, sizes)
         for event in trace.events[start:end]:
             if not event.span.path and event.op != "phi":
-                yield event, sizes
+                yield event, spelling
 
 
-def _parameters(event: Event, sizes: Sizes, named: _Beside) -> None:
+def _parameters(event: Event, spelling: Spelling, named: _Beside) -> None:
     """Add what is known of parameters that this event uses, beside the header of a function followed by itself."""
     if len(event.calls) != 1 or event.calls[0].span.path:
         return
     for operand in event.operands:
         value = operand.value
         if isinstance(value, Tensor) and value.event < 0 and value.source:
-            named[event.calls[0].span.line].setdefault(value.source, {sizes.show_shape(value.shape): None})
+            named[event.calls[0].span.line].setdefault(value.source, {spelling.sizes.show_shape(value.shape): None})
 
 
 def _place_of_name(event: Event, lines: Sequence[str]) -> int | None:

@@ -37,13 +37,26 @@ from elsewhere import mystery
 
 def f(a, n):
     b = a.unsqueeze(0)
-    c = torch.zeros(2, n.count())
+    c = torch.ones(n, n).nonzero()
     d = mystery(c)
     e = mystery(c)
     return d + e
 """)
-    assert (known.expressions, known.rank, known.shape) == (4, 1, 0)
+    assert (known.expressions, known.rank, known.shape) == (5, 2, 1)
     assert known.losses[0] == Loss("no op for elsewhere.mystery", 2, "a.py", Span(7, 8, 7, 18))
+
+
+def test_a_size_that_is_written_out_is_known_and_one_that_follows_from_values_is_not() -> None:
+    known = _understood("""\
+import torch
+
+def f(x, words):
+    a = torch.zeros(len(words), max(words))
+    b = x.permute(0, 2, 1)
+    c = torch.ones(3, 4).nonzero()
+    return a, b, c
+""")
+    assert (known.expressions, known.rank, known.shape) == (4, 4, 3)
 
 
 def test_files_are_added_up_and_the_first_example_stays() -> None:
