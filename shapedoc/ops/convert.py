@@ -32,7 +32,7 @@ def _identity(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
         "torch.Tensor",
     ),
     *named("detach clone real", "torch"),
-    *named("copy real imag", "numpy"),
+    *named("copy real", "numpy"),
     *named("copy real", "numpy.ndarray"),
     "copy.copy",
     "copy.deepcopy",
@@ -44,6 +44,27 @@ def identity(at: OpContext, input: Tensor, *options: Value, **settings: Value) -
     Source: PyTorch documentation, torch.Tensor.
     """
     return _identity(at, input)
+
+
+@op("torch.Tensor.grad")
+def gradient(at: OpContext, input: Tensor) -> Value:
+    """The gradient that a backward pass has left: of the shape of what it belongs to.
+
+    input (*) -> (*)
+    Source: PyTorch documentation, torch.Tensor.grad.
+    """
+    return same(at, input)
+
+
+@op(*named("imag angle", "torch"), "torch.Tensor.imag", "torch.Tensor.angle", *named("imag angle", "numpy"),
+    "numpy.ndarray.imag")  # fmt: skip
+def part(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> Value:
+    """The imaginary part of complex numbers, or their angle.
+
+    input (*) -> (*), of real numbers
+    Source: PyTorch documentation, torch.imag, torch.angle.
+    """
+    return same(at, input, "float")
 
 
 @op(*named("float double half bfloat16", "torch.Tensor"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
-from shapedoc.core.value import NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Kind, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import surpasses, whole
@@ -73,6 +73,36 @@ def msort(at: OpContext, input: Tensor) -> Value:
     Source: PyTorch documentation, torch.msort.
     """
     return at.tensor(at.shape(input), input)
+
+
+@op("numpy.partition")
+def partition(at: OpContext, a: Tensor, kth: Value, axis: Value = LAST, *options: Value, **settings: Value) -> Value:
+    """What is below an element in front of it, and the rest behind.
+
+    a (*, n, *) -> the same
+    Conflict: the axis does not exist.
+    Source: NumPy reference, numpy.partition.
+    """
+    return _parted(at, a, axis, a.kind)
+
+
+@op("numpy.argpartition", "numpy.ndarray.argpartition")
+def argpartition(at: OpContext, a: Tensor, kth: Value, axis: Value = LAST, *options: Value, **settings: Value) -> Value:
+    """Where the elements stand of which some are below another one, and the rest.
+
+    a (*, n, *) -> the same, of whole numbers
+    Conflict: the axis does not exist.
+    Source: NumPy reference, numpy.argpartition.
+    """
+    return _parted(at, a, axis, "int")
+
+
+def _parted(at: OpContext, a: Tensor, axis: Value, kind: Kind) -> Tensor:
+    if isinstance(axis, NoneValue):
+        at.lost("all elements in one row")
+    at.suffix(a, 1)
+    along(at, a, axis)
+    return at.tensor(at.shape(a), a, kind=kind)
 
 
 @op(*named("argsort", "torch", "torch.Tensor", "numpy", "numpy.ndarray"))

@@ -87,7 +87,7 @@ def unary(at: OpContext, input: Tensor, *options: Value, **settings: Value) -> V
     ),
     *named("exp expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh sinc", "numpy"),
     *named("deg2rad rad2deg degrees radians", "numpy"),
-    *named("expit erf log1p exp2", "torch.special"),
+    *named("expit erf log1p exp2 entr", "torch.special"),
     *named(
         "sigmoid tanh gelu silu mish elu selu celu leaky_relu softplus logsigmoid softsign tanhshrink hardswish "
         "hardsigmoid hardshrink softshrink",

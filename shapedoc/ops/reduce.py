@@ -148,6 +148,18 @@ def median(at: OpContext, input: Tensor, dim: Value | None = None, keepdim: bool
     return pair(at, input, dim, keepdim)
 
 
+@op("torch.aminmax", "torch.Tensor.aminmax")
+def aminmax(at: OpContext, input: Tensor, *, dim: Value | None = None, keepdim: bool = False) -> Value:
+    """The smallest and the largest element, of all or along an axis.
+
+    input (*, n, *) -> min and max (*, *)
+    Conflict: the axis does not exist.
+    Source: PyTorch documentation, torch.aminmax.
+    """
+    shape = reduced(at, input, dim, keepdim)
+    return Seq((at.tensor(shape, input), at.tensor(shape, input)), names=("min", "max"))
+
+
 @op("torch.mode", "torch.Tensor.mode")
 def mode(at: OpContext, input: Tensor, dim: int = -1, keepdim: bool = False) -> Value:
     """The commonest element along an axis, with its place.

@@ -32,8 +32,10 @@ _ROOTS: dict[str, object] = {
 }
 _TORCH_DTYPES = {"float": torch.float32, "int": torch.int64, "bool": torch.bool, "complex": torch.complex64}
 _NUMPY_DTYPES = {"float": np.float64, "int": np.int64, "bool": np.bool_, "complex": np.complex128}
-# These need another device; there, they give what `cpu` gives here.
+# These need another device; there, they give what `cpu` gives here. A gradient is there after a backward pass, and has
+# the shape of what it belongs to.
 _ELSEWHERE = {
+    "torch.Tensor.grad": "torch.Tensor.data",
     "torch.Tensor.cuda": "torch.Tensor.cpu",
     "torch.Tensor.pin_memory": "torch.Tensor.cpu",
     "torch.cuda.BoolTensor": "torch.BoolTensor",

@@ -32,7 +32,13 @@ def to(draw: Draw) -> Call:
     return Call((tensor, dtype))
 
 
+def part(draw: Draw) -> Call:
+    return Call((T(draw.shape(0, 4), "complex"),))
+
+
 SAMPLES: dict[str, Sample] = {
+    "torch.Tensor.grad": identity,
+    "torch.imag": part,
     "torch.Tensor.fill_": overwrite,
     "torch.Tensor.detach": identity,
     "torch.Tensor.float": convert,

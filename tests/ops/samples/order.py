@@ -57,7 +57,14 @@ def isin(draw: Draw) -> Call:
     return Call((T(draw.shape(0, 3)), T(draw.shape(1, 2))))
 
 
+def partition(draw: Draw) -> Call:
+    shape = draw.shape(1, 3)
+    return Call((T(shape), 0)) if draw.maybe() else Call((T(shape), 0, draw.any_axis(len(shape))))
+
+
 SAMPLES: dict[str, Sample] = {
+    "numpy.partition": partition,
+    "numpy.argpartition": partition,
     "torch.isin": isin,
     "torch.topk": topk,
     "torch.sort": sort,

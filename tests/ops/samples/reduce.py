@@ -83,7 +83,13 @@ def norm(draw: Draw) -> Call:
     return Call((T(shape), *([2] if draw.maybe() and kwargs else [])), kwargs)
 
 
+def aminmax(draw: Draw) -> Call:
+    shape = draw.shape(1, 3)
+    return Call((T(shape),), {"dim": draw.any_axis(len(shape)), "keepdim": draw.maybe()} if draw.maybe() else {})
+
+
 SAMPLES: dict[str, Sample] = {
+    "torch.aminmax": aminmax,
     "torch.sum": whole_too,
     "numpy.sum": whole_too,
     "torch.mean": over_axes,
