@@ -9,6 +9,7 @@ from shapedoc.core.spelling import Spelling
 from shapedoc.core.statistics import Loss, Understanding
 from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Tensor
+from shapedoc.engine.tensorless import makes_no_tensor
 
 __all__ = ["understanding"]
 
@@ -20,7 +21,8 @@ def understanding(trace: Trace) -> Understanding:
 
     An expression is an operation at its place: one that makes a tensor, or that takes one and cannot be followed.
     Names and attributes by themselves are none, nor is what is done to values of which it is not known that they are
-    tensors; what other files do is theirs.
+    tensors, what makes no tensor (a plot, a file that is written), or a call that cannot be followed and whose result
+    nobody takes; what other files do is theirs.
     """
     best: dict[Span, int] = {}
     reasons: dict[Span, str] = {}
@@ -28,6 +30,8 @@ def understanding(trace: Trace) -> Understanding:
         spelling = Spelling(trace, start, end, sizes)
         for event in trace.events[start:end]:
             if event.span.path or event.op == "phi":
+                continue
+            if event.lost and (event.discarded or makes_no_tensor(event.op)):
                 continue
             if event.lost:
                 reasons.setdefault(event.span, _reason(event))

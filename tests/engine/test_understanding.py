@@ -59,6 +59,38 @@ def f(x, words):
     assert (known.expressions, known.rank, known.shape) == (4, 4, 3)
 
 
+def test_what_makes_no_tensor_or_gives_nothing_that_is_used_does_not_count() -> None:
+    known = _understood("""\
+import pickle
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+
+def f(log, model):
+    x = torch.zeros(2, 3)
+    np.save("x.npy", x)
+    image = plt.imshow(x)
+    log(x)
+    y = model(x)
+    return image, y
+""")
+    assert (known.expressions, known.rank, known.shape) == (2, 1, 1)
+
+
+def test_what_has_the_methods_of_dicts_strings_and_modules_is_no_tensor() -> None:
+    known = _understood("""\
+import torch
+
+def f(options, line, net):
+    first = options.data.get("first")
+    words = line.split("|")
+    more = line.split()
+    weights = net.to("cuda").parameters()
+    return first, words, more, weights
+""")
+    assert (known.expressions, known.rank) == (1, 0)
+
+
 def test_files_are_added_up_and_the_first_example_stays() -> None:
     first, second = Span(1, 0, 1, 1), Span(2, 0, 2, 1)
     one = Understanding(10, 6, 4, (Loss("rare", 1, "a.py", first),))
