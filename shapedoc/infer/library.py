@@ -189,6 +189,13 @@ def through(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> 
     return args[-1].value if args else Unknown("nothing passed")
 
 
+@library("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "rich.progress.track")
+def watched(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
+    """What a progress bar is shown of."""
+    value = args[0].value if args else keywords["iterable"].value if "iterable" in keywords else None
+    return value if value is not None else Unknown("a progress bar of nothing")
+
+
 @library("torch._assert", "timm.layers._assert", "timm.layers.trace_utils._assert")
 def asserted(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
     from shapedoc.infer.asserted import assume

@@ -40,6 +40,8 @@ def tensor_method(
     m: Machine, tensor: Tensor, method: str, args: Sequence[Arg], keywords: Keywords, node: Node, rest: bool = False
 ) -> Value:
     """A method of a tensor or an array."""
+    if method in _OF_OTHERS or _splits_text(method, args, keywords):
+        return Seq((), "list", Str()) if method == "split" else m.unknown_call(f".{method}", node, args, keywords)
     where = node.func.value if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) else None
     plain = _about_shape(m, tensor, method, args, keywords, node)
     if plain is not None:
@@ -70,6 +72,23 @@ def tensor_method(
 
 # Methods of arrays that are described as those of tensors; any other of a tensor is one of what an array holds.
 _ALIKE = frozenset(["sort", "view"])
+
+# Methods of dicts, lists, strings, modules and plots: what they are called on is no tensor, whatever it was taken for.
+_OF_OTHERS = frozenset(
+    [
+        *("get", "items", "keys", "append", "extend", "insert", "pop", "update", "setdefault"),
+        *("startswith", "endswith", "strip", "lower", "upper", "join", "format", "encode", "decode", "splitlines"),
+        *("parameters", "named_parameters", "state_dict", "load_state_dict", "eval", "train", "zero_grad", "modules"),
+        *("set_title", "set_xlabel", "set_ylabel", "set_xlim", "set_ylim", "legend", "plot", "imshow", "iterrows"),
+    ]
+)
+
+
+def _splits_text(method: str, args: Sequence[Arg], keywords: Keywords) -> bool:
+    """Whether it is a string that is split: at blanks, or at a text."""
+    return method == "split" and not keywords and (not args or isinstance(args[0].value, Str))
+
+
 # The methods that give a tensor another memory, and the shape of that.
 _RESIZING = frozenset(["resize_", "resize_as_", "set_"])
 # The methods that give the tensor they change another shape.

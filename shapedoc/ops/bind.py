@@ -287,6 +287,8 @@ def as_tensor(value: Value) -> Tensor:
                 return tensor
         case Seq(items=items, rest=None) if items:
             return _of_list(items)
+        case Seq(items=items, rest=rest) if rest is not None:
+            return _of_open_list((*items, rest))
     raise Lost("not a tensor")
 
 
@@ -304,6 +306,14 @@ def _of_list(items: Sequence[Value]) -> Tensor:
     if len({t.shape.rank for t in parts}) > 1 or parts[0].shape.rank is None:
         return Tensor(Shape.unknown(), kind=kind, library="numpy", event=event)
     return Tensor(Shape((Axis(Dim.of(len(items))), *parts[0].shape.items)), kind=kind, library="numpy", event=event)
+
+
+def _of_open_list(items: Sequence[Value]) -> Tensor:
+    """A list of as many such elements as there may be."""
+    made = _of_list(items)
+    if made.shape.run is None:
+        made.shape = Shape(tuple(Axis(Dim.of(Sym(flexible=True))) for _ in made.shape.axes))
+    return made
 
 
 def _tensors(value: Value) -> tuple[Tensor, ...]:
