@@ -70,11 +70,13 @@ class Documented:
     """What a docstring states.
 
     named: by the name of a parameter. first: of the first input (``Shape: - Input: ..``). returns: of the result.
+    alone: by the name of a parameter that is one tensor, if something else says that it is.
     """
 
     named: dict[str, list[StatedShape]] = field(default_factory=dict)
     first: list[StatedShape] = field(default_factory=list)
     returns: list[Bound] = field(default_factory=list)
+    alone: dict[str, StatedShape] = field(default_factory=dict)
 
     def params(self, names: list[str]) -> dict[str, list[StatedShape]]:
         """What is said of these parameters, in the order that the function has them."""
@@ -104,7 +106,7 @@ def read_docstring(text: str, span: Span4) -> Documented:
     results: list[tuple[_Item, list[StatedShape]]] = []
     for item in _items(text):
         shapes = _read(item, span)
-        if _SEVERAL.search(item.text):
+        if _is_of_several(item.text):
             shapes = []
         if _NUMBER_OR.search(item.text):
             shapes = [replace(s, sure=False) for s in shapes]
@@ -113,6 +115,8 @@ def read_docstring(text: str, span: Span4) -> Documented:
             continue
         if len(shapes) == 1 and item.names and "->" not in item.text:
             shapes = [replace(shapes[0], where="after")]  # "Input tensor of shape ..." is what the name stands for
+        if item.names and len(shapes) < 2 and not _SEVERAL.search(item.text):
+            _note_alone(documented, item, shapes, span)
         if shapes and _usable(shapes) and not _is_of_another(item, shapes[0]) and not _lists_values(item, shapes[0]):
             _note(documented, item, shapes[0])
     _results(documented, results)
@@ -126,9 +130,32 @@ def _read(item: _Item, span: Span4) -> list[StatedShape]:
     brackets = _BRACKETS.findall(item.text, typed.end()) if typed is not None else []
     if len(brackets) != 1:
         return shapes
-    if not shapes and _OF_A_BATCH.fullmatch(brackets[0]) and item.text.rstrip(" .").endswith(brackets[0]):
-        shapes = read_prose(f"shape {brackets[0]}", _whole(span, item))  # of one tensor, whatever its other sizes are
+    if not shapes:
+        shapes = _of_a_batch(item, brackets[0], span)
     return [replace(s, sure=True, prose=not s.sure) for s in shapes]
+
+
+def _of_a_batch(item: _Item, brackets: str, span: Span4) -> list[StatedShape]:
+    """The sizes that end an entry, the batch among the first: of one tensor, whatever the other sizes are."""
+    if _OF_A_BATCH.fullmatch(brackets) is None or not item.text.rstrip(" .").endswith(brackets):
+        return []
+    return read_prose(f"shape {brackets}", _whole(span, item))
+
+
+def _note_alone(documented: Documented, item: _Item, shapes: list[StatedShape], span: Span4) -> None:
+    """Note what is said of parameters that are one tensor each, if something else says that they are."""
+    brackets = _BRACKETS.findall(item.text)
+    if len(brackets) == 1:
+        found = shapes or _of_a_batch(item, brackets[0], span)
+        if len(found) == 1 and found[0].index is None and not _NUMBER_OR.search(item.text):
+            shape = replace(found[0], where="after", sure=True, prose=not found[0].sure or found[0].prose)
+            documented.alone.update((name, replace(shape, name=name)) for name in item.names)
+
+
+def _is_of_several(text: str) -> bool:
+    """Whether a shape is that of what is in a list; in what is one tensor by its type, "each" is said of its axes."""
+    several = _SEVERAL.findall(text)
+    return any(word.lower() != "each" for word in several) or (bool(several) and _ONE_TENSOR.match(text) is None)
 
 
 def _note(documented: Documented, item: _Item, shape: StatedShape) -> None:

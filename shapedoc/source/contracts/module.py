@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shapedoc.source.contracts.annotated import is_one_tensor
 from shapedoc.source.contracts.asserts import AssertedFact, read_assert
 from shapedoc.source.contracts.binding import Binder
 from shapedoc.source.contracts.comments import may_state, read_comment
@@ -102,9 +103,13 @@ class ModuleContracts:
             for name, shapes in self._binder.params.get(id(function), {}).items():
                 found.setdefault(name, []).extend(shapes)
         names = [p.name for p in function.params if p.name not in ("self", "cls")]
+        tensors = {p.name for p in function.params if p.annotation is not None and is_one_tensor(p.annotation)}
         for documented in self._documents(function):
             for name, shapes in documented.params(names).items():
                 found.setdefault(name, []).extend(shapes)
+            for name in tensors & documented.alone.keys():
+                if not any(s.sure for s in found.get(name, ())):
+                    found[name] = [documented.alone[name]]
         for name in names:
             suffix = self.suffix(name) if name[-1:].isupper() else None
             if suffix is not None and name not in found:

@@ -360,3 +360,43 @@ def test_a_parameter_that_is_set_to_a_pair_is_more_than_the_shape_of_each() -> N
     '''
     assert stated(text) == ({"x": "~(batch_size, d_emb)"}, [])
     assert "hidden" in stated(text.replace("hidden = (h, c)", "hidden = h"))[0]
+
+
+def test_an_annotation_says_of_an_entry_that_it_is_one_tensor() -> None:
+    text = '''
+    def f(
+        hidden: torch.Tensor, mask: Optional[torch.Tensor], cover: Tensor | None, state: tuple, seen: torch.Tensor, plain
+    ):
+        """Attend.
+
+        Args:
+            hidden: Current hidden state of the decoder (B, hidden_size)
+            mask: Mask for what was encoded (B, T)
+            cover: What was attended to (batch, T_enc).
+            state: Hidden and cell state (B, d)
+            seen: what is in the picture (person, car)
+            plain: the last hidden state (B, d)
+
+        """
+    '''
+    params, _ = stated(text)
+    assert {name: shape for name, shape in params.items() if not shape.startswith("~")} == {
+        "hidden": "(B, hidden_size)",
+        "mask": "(B, T)",
+        "cover": "(batch, T_enc)",
+    }
+
+
+def test_each_is_said_of_the_axes_of_one_tensor_and_of_what_is_in_a_list() -> None:
+    text = '''
+    def f(durations, lengths, states):
+        """Regulate.
+
+        Args:
+            durations (LongTensor): Batch of durations of each frame (B, T).
+            lengths (LongTensor): Batch of the lengths of each target (B,).
+            states (list): one for each layer (B, T, d).
+
+        """
+    '''
+    assert stated(text) == ({"durations": "(B, T)", "lengths": "(B,)"}, [])
