@@ -26,6 +26,7 @@ from shapedoc.infer import builtins, choices, library
 from shapedoc.infer.attributes import TENSOR_ONLY, inherited
 from shapedoc.infer.batched import suppose_batch
 from shapedoc.infer.join import join
+from shapedoc.infer.keeping import keeps_axes
 from shapedoc.infer.machine import EVALUATE, Arg, Frame, Machine, Signal, lift, span_of
 from shapedoc.infer.methods import container_method, of_this_kind, tensor_method
 from shapedoc.infer.misbound import note_bare, note_layer, note_misbound
@@ -131,6 +132,9 @@ def call_value(
             return _call_library(m, qualified, args, keywords, node, rest)
     if isinstance(func, Symbolic) and func.name == "get" and len(args) == 2 and isinstance(args[0].value, Str):
         return of_this_kind(m, args[0].value.value or "", args[1].value)
+    kept = keeps_axes(m, func, args, keywords, node) if not rest else None
+    if kept is not None:
+        return kept
     label = func.name if isinstance(func, Symbolic) else "a value that is not known"
     return m.unknown_call(label, node, args, keywords)
 
