@@ -25,6 +25,7 @@ __all__ = [
     "is_of_a_step",
     "is_of_another",
     "is_too_short",
+    "is_turned_unread",
     "leaves_ones_out",
     "names_a_one",
     "returned_as",
@@ -34,6 +35,8 @@ __all__ = [
 
 # Forms whose contradiction is certain to be the code's.
 READ_BY_PROGRAMS = frozenset(("explicit", "jaxtyping", "annotation", "assert"))
+
+_TURNS = frozenset(("transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis", "T", "mT", "t"))
 
 
 def fitting(stated: StatedShape, shape: Shape) -> tuple[DimExpr, ...] | None:
@@ -60,6 +63,17 @@ def is_too_short(stated: StatedShape, shape: Shape) -> bool:
         return False
     said = (stated.dims, *stated.alternatives)
     return not any(isinstance(d, Rest) for dims in said for d in dims) and all(len(d) < len(shape.axes) for d in said)
+
+
+def is_turned_unread(m: Machine, value: Tensor) -> bool:
+    """Whether a tensor is what was turned of a value that is not known: its comment may speak of before or of after."""
+    made = m.trace.events[value.event] if 0 <= value.event < len(m.trace.events) else None
+    if made is None or made.short not in _TURNS:
+        return False
+    source = made.value("input")
+    if not isinstance(source, Tensor) or source.source or source.shape.rank is not None:
+        return False
+    return source.event < 0 or not isinstance(m.trace.events[source.event].result, Tensor)
 
 
 def is_of_another(m: Machine, statement: ir.Stmt, bound: Bound, named: Tensor) -> bool:

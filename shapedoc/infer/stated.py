@@ -27,6 +27,7 @@ from shapedoc.infer.manners import (
     is_of_a_step,
     is_of_another,
     is_too_short,
+    is_turned_unread,
     leaves_ones_out,
     names_a_one,
     returned_as,
@@ -169,6 +170,8 @@ class Statements:
             if dims is not None and (stated.sure or parameter):
                 m.described.add(value.uid)
                 self._fill(m, shape, dims, parameter=parameter, alone=stands_alone(m, value))
+                if not parameter and is_turned_unread(m, value):
+                    m.commented.update(*(axis.ids for axis in m.sizes.shape(value.shape).axes))
                 self.warrants.fill(m, value, dims)
             return
         if dims is None and shape.rank == 1 and (shape.axes[0].dim == ZERO or is_of_values(stated)):

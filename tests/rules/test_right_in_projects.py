@@ -272,6 +272,17 @@ def attend(q, k, v):
     out = q.new_zeros((*dims, v.shape[-1]), dtype=kind)
     return out, q @ k.transpose(-2, -1)
 """,
+    "a comment on what is turned of what is not known": """
+from elsewhere import load
+
+
+def product():
+    batch, n_tags, rank = 4, 21, 3
+    head = load("head")  # (batch, n_tags, rank)
+    left = load("left").transpose(1, 2)  # (batch, rank, n_tags)
+    kept = left[:, :n_tags]
+    return torch.matmul(head.transpose(1, 2), kept)
+""",
     "before and after": """
 class Patches(nn.Module):
     def __init__(self, channels, d):
