@@ -365,7 +365,7 @@ def test_a_parameter_that_is_set_to_a_pair_is_more_than_the_shape_of_each() -> N
 def test_an_annotation_says_of_an_entry_that_it_is_one_tensor() -> None:
     text = '''
     def f(
-        hidden: torch.Tensor, mask: Optional[torch.Tensor], cover: Tensor | None, state: tuple, seen: torch.Tensor, plain
+        hidden: torch.Tensor, mask: Optional[Tensor], cover: Tensor | None, state: tuple, seen: torch.Tensor, plain
     ):
         """Attend.
 
