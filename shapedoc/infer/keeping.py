@@ -24,15 +24,16 @@ def keeps_axes(
 ) -> Value | None:
     """What a module of ``self`` makes of its one argument that is not known, and is called after what it does.
 
-    What it does to the elements stays unknown: the event has the name of no operation.
+    What it does to the elements stays unknown: the event has the name of no operation. Of a tensor of unknown rank it
+    says nothing.
     """
     if not isinstance(node, ir.Call) or len(args) != 1 or keywords or not isinstance(func, Unknown | Symbolic):
         return None
     called, value = node.func, args[0].value
     if not isinstance(called, ir.Attribute) or not isinstance(called.value, ir.Name) or called.value.id != "self":
         return None
-    tensor = value.as_tensor() if isinstance(value, Symbolic) and not value.size else value
-    if not isinstance(tensor, Tensor):
+    tensor = value._tensor if isinstance(value, Symbolic) else value
+    if not isinstance(tensor, Tensor) or m.sizes.shape(tensor.shape).rank is None:
         return None
     if _KEEPS.fullmatch(called.attr):
         shape = m.sizes.shape(tensor.shape)
