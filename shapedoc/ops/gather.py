@@ -10,7 +10,7 @@ from shapedoc.ops.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import surpasses
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import named
+from shapedoc.ops.pointwise import named, places
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
 
@@ -229,12 +229,9 @@ def nonzero(at: OpContext, input: Tensor, *, as_tuple: bool = False) -> Value:
     input of rank r -> (k, r), or r times (k,); data decide k
     Source: PyTorch documentation, torch.nonzero.
     """
-    rank = at.shape(input).rank
-    count = at.fresh()
     if as_tuple:
-        if rank is None:
-            return Seq((), rest=at.tensor((count,), input, kind="int"))
-        return Seq(tuple(at.tensor((count,), input, kind="int") for _ in range(max(rank, 1))))
+        return places(at, input)
+    rank, count = at.shape(input).rank, at.fresh()
     return at.tensor((count, at.fresh() if rank is None else at.axis(rank)), input, kind="int")
 
 

@@ -27,7 +27,7 @@ from shapedoc.ops.context import OpContext
 from shapedoc.ops.needs import NONE
 from shapedoc.ops.registry import op
 
-__all__ = ["binary", "kind_of_dtype", "named", "promote", "same", "unary"]
+__all__ = ["binary", "kind_of_dtype", "named", "places", "promote", "same", "unary"]
 
 _RANKING: tuple[Kind, ...] = ("bool", "int", "float", "complex")
 
@@ -156,7 +156,9 @@ def _order(at: OpContext, input: Tensor, other: Tensor) -> tuple[int, ...] | Non
     *named("divide true_divide", "numpy"),
     "operator.truediv",
 )
-def divide(at: OpContext, input: Tensor, other: Tensor, *, rounding_mode: str | None = None) -> Value:
+def divide(
+    at: OpContext, input: Tensor, other: Tensor, *, rounding_mode: str | None = None, **settings: Value
+) -> Value:
     """Divide elements, after broadcasting; the result is real unless it is rounded.
 
     input (*), other (*) -> their broadcast
@@ -266,16 +268,24 @@ def _masked(own: Sequence[Axis], made: Shape) -> Shape:
 def where(at: OpContext, condition: Tensor, input: Tensor | None = None, other: Tensor | None = None) -> Value:
     """Choose elements of one tensor or another; all three are broadcast.
 
-    condition (*), input (*), other (*) -> their broadcast; the condition alone -> as ``nonzero(as_tuple=True)``
+    condition (*), input (*), other (*) -> their broadcast; the condition alone, of rank r -> r times (k,)
     Conflict: two sizes meet that differ, and neither is 1.
     Source: PyTorch documentation, torch.where.
     """
     if input is None or other is None:
-        at.lost("the places of true elements")
+        return places(at, condition)
     kind, like = promote((input, other))
     if not like.shape.items:
         like = condition
     return at.tensor(broadcast(at, condition, input, other), like, kind=kind)
+
+
+def places(at: OpContext, input: Tensor) -> Seq:
+    """Where elements are not zero: one vector for each axis, all of one length that the data decide."""
+    rank, count = at.shape(input).rank, at.fresh()
+    if rank is None:
+        return Seq((), rest=at.tensor((count,), input, kind="int"))
+    return Seq(tuple(at.tensor((count,), input, kind="int") for _ in range(max(rank, 1))))
 
 
 @op("torch.lerp", "torch.Tensor.lerp")

@@ -107,6 +107,8 @@ def where(draw: Draw) -> Call:
     left, right = draw.broadcastable(shape), draw.broadcastable(shape)
     if draw.wrong() and shape:
         right = draw.spoilt(shape)
+    if draw.name != "torch.Tensor.where" and draw.number(0, 4) == 0:
+        return Call((T(draw.shape(1, 4), "bool"),), data=True)
     if draw.name == "torch.Tensor.where":
         return Call((T(left), T(shape, "bool"), T(right)))
     return Call((T(shape, "bool"), T(left), draw.sampled([T(right), T(right), 0.0])))
