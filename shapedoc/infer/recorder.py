@@ -293,6 +293,8 @@ class Recorder:
         operands += tuple(operand_of(k, a.value, a.node, self.path) for k, a in keywords.items())
         event = self.emit(name, node, operands, Unknown(reason))
         event.lost = reason
+        if not name.startswith(_OF_TENSORS):
+            event.short = name  # `einx.add` adds by a pattern: whoever else calls a function `add` may mean anything
         result = Unknown(reason, (event.index,))
         event.result = result
         return result
@@ -386,3 +388,6 @@ _LAID_OUT = frozenset(
 
 
 _CUTS = frozenset(("view", "reshape"))
+
+# What the names of ops that rules know begin with, "." where it is a method of a value that is not known.
+_OF_TENSORS = ("torch", "numpy", ".")

@@ -163,8 +163,6 @@ def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
         return ()
     if event.short not in ELEMENTWISE and not any(p.kind == "elementwise" for p in event.problems):
         return ()
-    if event.op.startswith("einx."):
-        return ()  # a pattern says what meets
     if event.short in _SELECTS:
         return ()  # an index meets other indices, or an axis, and not what it is an index of
     operands = [o for o in tensor_operands(event) if o.name not in ("value", "out")]
