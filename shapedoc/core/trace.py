@@ -253,7 +253,9 @@ class Trace:
         return self.look()
 
     def source(self, span: Span) -> str:
-        """The text of a span, its line breaks and indentation folded into single blanks."""
+        """The text of a span, its line breaks and indentation folded into single blanks; "" in another file."""
+        if span.path:
+            return ""
         lines = _lines(self.text)[span.line - 1 : span.end_line]
         if not lines:
             return ""

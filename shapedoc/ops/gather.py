@@ -122,12 +122,15 @@ def index_select(at: OpContext, input: Tensor, dim: int, index: Tensor) -> Value
 
 
 @op("torch.take", "torch.Tensor.take")
-def take(at: OpContext, input: Tensor, index: Tensor) -> Value:
+def take(at: OpContext, input: Tensor, index: Value) -> Value:
     """Take elements of the flattened tensor.
 
     input (*), index (*k) -> (*k)
+    Unknown: the index is a number, as in the `take` of a data set.
     Source: PyTorch documentation, torch.take.
     """
+    if not isinstance(index, Tensor):
+        at.lost("an index that is no tensor")
     return at.tensor(at.shape(index), input)
 
 
@@ -142,6 +145,8 @@ def numpy_take(at: OpContext, a: Tensor, indices: Value, dim: int | None = None,
     match indices:
         case Tensor():
             made = at.shape(indices).items
+        case Int() if dim is None and at.shape(a).rank is None:
+            at.lost("one element, or so many of a data set")
         case Int():
             made = ()
         case Seq(items=items, rest=None) if all(isinstance(v, Int) for v in items):

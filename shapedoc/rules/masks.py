@@ -163,7 +163,7 @@ class Masks:
         return Meaning("drop", event, "padding") if sign == "==" else None
 
     def _is_named_pad(self, other: Operand) -> bool:
-        text = other.text or (self.trace.source(other.span) if other.span is not None and not other.span.path else "")
+        text = other.text or (self.trace.source(other.span) if other.span is not None else "")
         return "pad" in text.lower() and "padding_mask" not in text.lower()
 
     def _with_tensor(self, event: Event, left: Operand, right: Operand, sign: str) -> Meaning | None:

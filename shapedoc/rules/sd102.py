@@ -287,7 +287,9 @@ def _other(trace: Trace, event: Event, problem: Problem, severity: Severity) -> 
     meets = f": {sizes[1]} meets {sizes[0]}" if len(sizes) == 2 and len(pair) == 2 else ""
     if len(pair) == 1 and len(sizes) == 2:
         meets = f": {sizes[0]} cannot become {sizes[1]}"
-    name = {"setitem": f"into {trace.source(event.span)}", "getitem": "an index"}.get(event.short, f"`{event.short}`")
+    name = {"setitem": f"into {trace.source(event.span) or 'a part'}", "getitem": "an index"}.get(
+        event.short, f"`{event.short}`"
+    )
     yield finding(
         trace,
         event,

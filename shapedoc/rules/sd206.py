@@ -13,6 +13,7 @@ from shapedoc.rules.contractions import literal, tensor_operands
 from shapedoc.rules.elementwise import ELEMENTWISE
 from shapedoc.rules.flow import Graph, axis_at, events_of, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.said_squeezed import says_what_is_left
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
@@ -31,7 +32,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         problem = next((p for p in event.problems if p.kind == "squeeze-unknown"), None)
         found = _of_all(trace, event, problem) if problem is not None else _of_one(trace, event)
         found = found or _of_some(trace, event)
-        if found is not None and not _is_put_back(trace, event):
+        if found is not None and not _is_put_back(trace, event) and not says_what_is_left(trace, event):
             best[event.span] = found
     yield from best.values()
 

@@ -195,6 +195,7 @@ def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Findi
     if not _is_count(event, cut.upper, layers) or _is_bridge(g, event):
         return
     name, shown = part.tensor.name or "h_n", event.sizes.show(layers)
+    text = trace.source(event.span) or f"{name}[:{shown}]"
     one = layers.value == 1
     if one and any(_begins(e, cut.upper) for e in part.users):
         return
@@ -205,9 +206,9 @@ def _sliced(trace: Trace, g: Graph, part: Taken, event: Event) -> Iterator[Findi
         code=RULE.code,
         name=RULE.name,
         severity="warning",
-        message=f"{trace.source(event.span)} drops the backward direction"
+        message=f"{text} drops the backward direction"
         if one
-        else f"{trace.source(event.span)} takes both directions of the lower layers, not one direction of every layer",
+        else f"{text} takes both directions of the lower layers, not one direction of every layer",
         tensor=name,
         actual=_text(event, part),
         labels=label(part.cell.layer.span, "built bidirectional")

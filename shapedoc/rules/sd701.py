@@ -15,6 +15,7 @@ from shapedoc.rules.blame import operand_of, problems
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import graph, result_shape, shape_at, tensors_in
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.said_squeezed import says_what_is_left
 from shapedoc.rules.sd206 import squeezes_batch
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -49,6 +50,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         if severity is None or (stated.span, stated.name) in seen:
             continue
         if _follows(trace, stated) or _is_of_the_line_above(trace, stated) or _is_of_what_follows(trace, stated):
+            continue
+        if 0 <= stated.event < len(trace.events) and says_what_is_left(trace, trace.events[stated.event]):
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)

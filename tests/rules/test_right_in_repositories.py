@@ -7,7 +7,7 @@ import pytest
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Settings
 
-HEAD = "import functools\nimport math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+HEAD = "import functools\nimport math\n\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 
 RIGHT = {
     "what a decorator puts in a function's place": """
@@ -242,6 +242,37 @@ class Bottleneck(nn.Module):
 
     def forward(self, x):
         return self.head(self.conv(x))
+""",
+    "the first steps of a data set": """
+def total(samples, count, size):
+    loss = 0
+    steps = int(count / size)
+    for sample in samples.take(steps):
+        loss += np.sum(sample[0]["x"])
+    return loss
+
+
+def train(samples, size):
+    return total(samples.batch(size), 3000, 4)
+""",
+    "what a squeeze of everything leaves, by its comment": """
+class Sound(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.proj = nn.Linear(d, d)
+
+    def forward(self, wave):
+        '''
+        wave: (T, B, d)
+        Returns: (T, B, d)
+        '''
+        return self.proj(wave)
+
+
+def one(wave, d):
+    sound = Sound(d)
+    spectrum = sound(wave).squeeze()  # (T, d)
+    return torch.relu(spectrum)
 """,
 }
 
