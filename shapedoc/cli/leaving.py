@@ -21,8 +21,8 @@ def without_collecting() -> None:
 
 
 def at_once(code: int) -> NoReturn:
-    """End this process with an exit code: what was printed is written, and what wanted to be told of the end is."""
+    """End this process with an exit code: what wanted to be told of the end is, and what was printed is written."""
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    atexit._run_exitfuncs()
     os._exit(code)
