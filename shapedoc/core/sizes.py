@@ -120,6 +120,12 @@ class Sizes(Ranks):
         if new is not None and old is not None and new is not old:
             self._apart.share(new, old)
 
+    def cut(self, part: Dim, whole: Dim) -> None:
+        """State that a slice left `part` of `whole`: of what is made of several sizes, an unknown part may be one."""
+        sym = part.sym
+        if sym is not None and sym.flexible and whole.sym is None and whole.const is None:
+            self._apart.cut(sym, self.resolve(whole))
+
     def strength(self, a: Dim, b: Dim) -> Strength:
         """How sure it is that two different, resolved dims are two quantities."""
         ours, theirs = a.syms, b.syms

@@ -26,6 +26,7 @@ def sliced(at: OpContext, axis: Axis, part: SliceValue) -> Axis:
     size = _length(at, axis.dim, part)
     if size is None:
         return Axis(at.sizes.fresh(line=at.line), axis.ids)
+    at.sizes.cut(size, axis.dim)
     return axis if size == axis.dim and _forward(at, part) else Axis(size, axis.ids)
 
 
