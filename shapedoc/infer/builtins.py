@@ -8,6 +8,7 @@ from math import isfinite
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
+from shapedoc.core.sizes import ABSENT
 from shapedoc.core.value import (
     Bool,
     DictValue,
@@ -93,7 +94,18 @@ def int_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
         return Int(Dim.of(int(value.value)))
     if isinstance(value, Float) and value.known and value.value is not None:
         return _truncate(m, value, node)
-    return m.fresh_int()
+    told = isinstance(value, Bool) or (bool(args) and _tells(args[0].node))
+    return m.fresh_count(node.span[0]) if told else m.fresh_int()
+
+
+def _tells(node: Node | None) -> bool:
+    """Whether an expression says yes or no, so that as a number it is 1 or 0."""
+    match node:
+        case ir.Compare() | ir.UnaryOp(op="not"):
+            return True
+        case ir.BoolOp(values=parts):
+            return any(_tells(part) for part in parts)
+    return False
 
 
 def _truncate(m: Machine, value: Float, node: Node) -> Value:
@@ -268,10 +280,15 @@ def sum_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     if not got.exact and isinstance(total, Tensor | Unknown):
         return total
     if not got.exact:
-        return m.fresh_int()
+        return m.fresh_count(node.span[0]) if any(map(_may_be_0, got.items)) else m.fresh_int()
     for value in got.items[1:]:
         total = binary(m, "+", Arg(total), Arg(value), node)
     return total
+
+
+def _may_be_0(value: Value) -> bool:
+    """Whether a number counts, as what says whether something holds, what may not be there."""
+    return isinstance(value, Bool) or (isinstance(value, Int) and any(s.origin == ABSENT for s in value.dim.syms))
 
 
 @builtin("max", "min")
@@ -287,6 +304,11 @@ def extreme(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> 
         return values[known.index(best)]
     if any(isinstance(v, Float) for v in values):
         return Float()
+    if (name == "max" and 0 in known) or (name == "min" and any(map(_may_be_0, values))):
+        return m.fresh_count(node.span[0])  # `max(0, n - T)` is what is left over, if anything is
+    sizes = [v.dim for v in values if isinstance(v, Int)]
+    if values and len(sizes) == len(values):
+        return Int(m.sizes.either(*sizes))
     return m.fresh_int(line=node.span[0])
 
 

@@ -356,9 +356,9 @@ def _bind(
             variables[p.name] = DictValue({k: a.value for k, a in named.items()}, complete=not rest)
             named = {}
         elif p.kind == "pos" and given:
-            variables[p.name] = _named(m, lift(given.pop(0).value, p.name, owner, line), p.name)
+            variables[p.name] = _given(m, function, p.name, lift(given.pop(0).value, p.name, owner, line))
         elif p.name in named:
-            variables[p.name] = _named(m, lift(named.pop(p.name).value, p.name, owner, line), p.name)
+            variables[p.name] = _given(m, function, p.name, lift(named.pop(p.name).value, p.name, owner, line))
         elif rest:
             variables[p.name] = Unknown("arguments passed on with * or **")
         elif p.name in function.defaults:
@@ -368,9 +368,15 @@ def _bind(
     return variables if rest or not (given or named) else None
 
 
-def _named(m: Machine, value: Value, name: str) -> Value:
+def _given(m: Machine, function: Function, name: str, value: Value) -> Value:
+    """What a parameter is given: a tensor gets its name; a count of which nothing is known may be 0 as a default is."""
     if isinstance(value, Tensor) and not value.name:
         value.name = name
+    default = function.defaults.get(name)
+    if isinstance(value, Int) and isinstance(default, Int) and default.dim.const == 0:
+        sym = m.sizes.resolve(value.dim).sym
+        if sym is not None and sym.flexible and not sym.name and sym.value is None:
+            m.sizes.bind(sym, m.fresh_count(sym.line).dim)
     return value
 
 

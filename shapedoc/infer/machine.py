@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.sizes import Sizes
+from shapedoc.core.sizes import ABSENT, Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.infer.operands import Arg, replace_tensor
@@ -267,6 +267,10 @@ class Machine(Recorder):
     def fresh_int(self, name: str = "", line: int = 0) -> Int:
         """A whole number of which nothing is known."""
         return Int(self.sizes.fresh(name, owner=self.function, line=line), name)
+
+    def fresh_count(self, line: int = 0) -> Int:
+        """A whole number of which nothing is known, not even that it is more than 0."""
+        return Int(self.sizes.fresh(owner=self.function, origin=ABSENT, line=line))
 
     def name_size(self, value: Int, name: str, line: int, owner: str) -> Int:
         """Give a name to a size that nobody named yet: an unknown one, or a literal that is put into a variable."""

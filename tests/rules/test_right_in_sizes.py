@@ -27,6 +27,116 @@ class Packed(nn.Module):
         out = F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
         return out.transpose(1, 2).reshape(B, T, C)
 """,
+    "the steps of a table that are left out, if any are": """
+class Relative(nn.Module):
+    def __init__(self, d_head, n_max):
+        super().__init__()
+        self.n_max = n_max
+        self.table = nn.Parameter(torch.randn(n_max, d_head))
+
+    def forward(self, query, n_steps):
+        left_out = max(0, self.n_max - n_steps)
+        scores = query @ self.table[left_out:].transpose(0, 1)
+        return scores + torch.zeros(self.n_max)
+""",
+    "a window that may take all steps": """
+class Windowed(nn.Module):
+    def __init__(self, dim, window):
+        super().__init__()
+        self.window = window
+        self.to_q = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        B, T, d = x.shape
+        n = min(T, self.window)
+        band = torch.ones(T, n)
+        if T <= self.window:
+            return band + torch.zeros(T)
+        return band
+""",
+    "a number kept that is 0 by default, and no more than there are": """
+class Relative(nn.Module):
+    def __init__(self, d_head, n_max, n_kept=0):
+        super().__init__()
+        self.n_max = n_max
+        self.n_kept = min(n_kept, n_max)
+        self.table = torch.randn(n_max, d_head)
+        self.bias = nn.Parameter(torch.zeros(n_max, 1))
+
+    def forward(self, query):
+        return self.table[self.n_kept:] + self.bias
+""",
+    "reads that are counted, at some layers none": """
+class Reader(nn.Module):
+    def __init__(self, dim, n_reads=0):
+        super().__init__()
+        self.to_q = nn.Linear(dim, dim)
+        self.to_out = nn.Linear(dim * (1 + n_reads), dim)
+
+    def forward(self, x, reads=[]):
+        x = self.to_q(x)
+        if len(reads) == 0:
+            return self.to_out(x)
+        for read in reads:
+            x = torch.cat((x, read), dim=-1)
+        return self.to_out(x)
+
+
+class Stack(nn.Module):
+    def __init__(self, dim, depth, read_at):
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for layer in range(depth):
+            n_reads = sum([int(layer == at) for at in read_at])
+            self.layers.append(Reader(dim, n_reads=n_reads))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+""",
+    "a read that is or is not there": """
+class Reader(nn.Module):
+    def __init__(self, dim, reads_itself):
+        super().__init__()
+        n_reads = int(reads_itself and dim > 3)
+        self.norm = nn.LayerNorm(dim)
+        self.reads_itself = reads_itself
+        self.to_out = nn.Linear(dim * (1 + n_reads), dim)
+
+    def forward(self, x, state):
+        x = self.norm(x)
+        if not self.reads_itself:
+            return self.to_out(x)
+        x = torch.cat((x, state), dim=-1)
+        return self.to_out(x)
+""",
+    "a count given where the default is 0": """
+from settings import reads_of
+
+
+class Reader(nn.Module):
+    def __init__(self, dim, n_reads=0):
+        super().__init__()
+        self.to_out = nn.Linear(dim * (1 + n_reads), dim)
+
+    def forward(self, x, reads):
+        if len(reads) == 0:
+            return self.to_out(x)
+        for read in reads:
+            x = torch.cat((x, read), dim=-1)
+        return self.to_out(x)
+
+
+class Stack(nn.Module):
+    def __init__(self, dim, depth, read_at):
+        super().__init__()
+        self.norm = nn.LayerNorm(dim)
+        self.layer = Reader(dim, n_reads=len([at for at in read_at if at > depth]))
+
+    def forward(self, x):
+        return self.layer(self.norm(x), [])
+""",
 }
 
 
