@@ -10,6 +10,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.squares import learn_square
 
 __all__ = ["broadcast", "broadcast_axes", "broadcast_into", "broadcast_shapes"]
 
@@ -125,6 +126,8 @@ def broadcast_axes(
         # (T, B, 1) with (T, B): every axis meets its neighbour, which says nothing of their sizes.
         return (*(at.fresh() for _ in range(rank - 1)), min(a, b, key=len)[-1])
     a, b = _paired(at, a, b), _paired(at, b, a)
+    if left.learned != right.learned and rank > 2:
+        learn_square(at, *((a, b) if left.learned else (b, a)))
     for i in range(-rank, 0):
         x = a[i] if -i <= len(a) else None
         y = b[i] if -i <= len(b) else None

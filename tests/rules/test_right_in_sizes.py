@@ -137,6 +137,40 @@ class Stack(nn.Module):
     def forward(self, x):
         return self.layer(self.norm(x), [])
 """,
+    "a grid that its table says to be a square": """
+class Grid(nn.Module):
+    def __init__(self, n_patches, d):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, n_patches, n_patches, d))
+
+    def forward(self, x):
+        B, n_rows, n_columns, d = x.shape
+        return x + self.table
+""",
+    "a row of its own on top of a square grid": """
+class Grid(nn.Module):
+    def __init__(self, n_patches, d):
+        super().__init__()
+        self.first = nn.Parameter(torch.zeros(1, 1, n_patches, d))
+        self.table = nn.Parameter(torch.zeros(1, n_patches + 1, n_patches, d))
+
+    def forward(self, x):
+        B, n_rows, n_columns, d = x.shape
+        x = torch.cat((self.first.expand(B, -1, -1, -1), x), dim=1)
+        return x + self.table
+""",
+    "zeros on top of a square grid": """
+class Grid(nn.Module):
+    def __init__(self, n_patches, d):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, n_patches + 1, n_patches, d))
+
+    def forward(self, x):
+        B, n_rows, n_columns, d = x.shape
+        first = torch.zeros((1, 1, n_columns, d)).expand(B, -1, -1, -1)
+        x = torch.cat((first, x), dim=1)
+        return x + self.table
+""",
 }
 
 

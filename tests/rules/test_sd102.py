@@ -26,6 +26,17 @@ class Positions(nn.Module):
         self.embed = nn.Embedding(words, d_word)
         self.register_buffer("table", table)
 """,
+    "a square of biases for two sequences": """
+class Biased(nn.Module):
+    def __init__(self, n_max):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(1, n_max, n_max))  # <- SD102
+
+    def forward(self, query, key):
+        B, T_dec, d = query.shape
+        B, T_enc, d = key.shape
+        return torch.zeros(B, T_dec, T_enc) + self.bias
+""",
     "positions divided by wavelengths, of a config": """
 class Table(nn.Module):
     def __init__(self, config):
