@@ -30,7 +30,7 @@ def _part(key: Key) -> Sym | None:
 class Apartness:
     """The groups that sizes are members of; a size is a symbol, or a dim with a name (``2*d_h``)."""
 
-    __slots__ = ("_common", "_cut", "_forked", "_lent", "_members", "_shared")
+    __slots__ = ("_common", "_forked", "_lent", "_may_be", "_members", "_shared")
 
     def __init__(self) -> None:
         self._members: dict[Key, _Members] = {}
@@ -39,8 +39,8 @@ class Apartness:
         self._forked = 0
         # What two names of the author's turned out to be: a list it stands in says nothing that is true of both.
         self._common: frozenset[Key] = frozenset()
-        # A size that was cut out of several, and what those are made of: it may be one of them. All forks write here.
-        self._cut: dict[Key, frozenset[Sym]] = {}
+        # What a size may be, whatever lists them together: all forks write here.
+        self._may_be: dict[Key, frozenset[Sym]] = {}
         # Another looks things up there too: it is copied before it is written.
         self._shared = False
 
@@ -48,7 +48,7 @@ class Apartness:
         """A copy that can learn by itself."""
         other = Apartness()
         other._members = self._members
-        other._common, other._cut = self._common, self._cut
+        other._common, other._may_be = self._common, self._may_be
         other._forked = mark()
         other._shared = self._shared = True
         return other
@@ -71,14 +71,14 @@ class Apartness:
                 if part is not None:
                     self._add(part, frozenset(((group, member),)))
 
-    def cut(self, part: Sym, whole: Dim) -> None:
-        """State that a size was cut out of another, such as one of three out of ``3*d``: it may be ``d`` itself."""
-        self._cut[part] = self._cut.get(part, frozenset()) | (whole.syms - {part})
+    def allow(self, one: Sym, others: Iterable[Sym]) -> None:
+        """State that a size may be one of these, or what is made of them: from here on they are not apart."""
+        self._may_be[one] = self._may_be.get(one, frozenset()).union(others) - {one}
 
-    def _may_be(self, part: Key, other: Key) -> bool:
-        """Whether one was cut out of several of the other."""
-        whole = self._cut.get(part)
-        return whole is not None and (other in whole if isinstance(other, Sym) else other.syms <= whole)
+    def _allowed(self, one: Key, other: Key) -> bool:
+        """Whether one may be the other."""
+        allowed = self._may_be.get(one)
+        return allowed is not None and (other in allowed if isinstance(other, Sym) else other.syms <= allowed)
 
     def share(self, key: Key, other: Key) -> None:
         """What `other` is apart from, `key` is apart from too."""
@@ -129,7 +129,7 @@ class Apartness:
 
     def of(self, one: Key, other: Key) -> bool:
         """Whether two are members of one group."""
-        if one is other or (self._cut and (self._may_be(one, other) or self._may_be(other, one))):
+        if one is other or (self._may_be and (self._allowed(one, other) or self._allowed(other, one))):
             return False
         theirs = self._members.get(other, _NONE)
         return any(g == h and i != j for g, i in self._members.get(one, _NONE) for h, j in theirs)

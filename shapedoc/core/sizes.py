@@ -121,10 +121,16 @@ class Sizes(Ranks):
             self._apart.share(new, old)
 
     def cut(self, part: Dim, whole: Dim) -> None:
-        """State that a slice left `part` of `whole`: of what is made of several sizes, an unknown part may be one."""
+        """State that a slice left `part` of `whole`: one of three out of ``3*d`` may be ``d`` itself."""
         sym = part.sym
         if sym is not None and sym.flexible and whole.sym is None and whole.const is None:
-            self._apart.cut(sym, self.resolve(whole))
+            self._apart.allow(sym, self.resolve(whole).syms)
+
+    def two_names(self, a: Dim, b: Dim) -> None:
+        """State that the author calls a stated size by the name of one that an object holds: it may be that one."""
+        one, other = self.resolve(a).sym, self.resolve(b).sym
+        if one is not None and other is not None and one.origin == "stated" and one.flexible and not other.flexible:
+            self._apart.allow(one, (other,))
 
     def strength(self, a: Dim, b: Dim) -> Strength:
         """How sure it is that two different, resolved dims are two quantities."""

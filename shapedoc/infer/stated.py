@@ -266,6 +266,8 @@ class Statements:
             permuted = said and verdict.kind is not Kind.ALWAYS and self._is_elsewhere(m, shape, dims, dim, known)
             if permuted and verdict.kind is not Kind.NEVER:
                 verdict = Sameness(Kind.ONLY_IF, Strength.STRONG, verdict.when)
+            if verdict.kind is Kind.ONLY_IF and not verdict.wrong and stated.sure:
+                m.sizes.two_names(axis.dim, known)
             if verdict.wrong and m.loops and m.loops[-1][1] and stated.form not in READ_BY_PROGRAMS:
                 return  # its names stand for the sizes of the first round
             if verdict.wrong:

@@ -277,6 +277,58 @@ class Layer(nn.Module):
         """
         return self.attend(hidden_states, attention_mask=attention_mask)
 ''',
+    "a length that a docstring and the settings call by two names": """
+class Attention(nn.Module):
+    def __init__(self, n_steps, d):
+        super().__init__()
+        self.n_steps = n_steps
+        self.q, self.k, self.v = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, query, key, value):
+        '''
+        Args:
+            query (torch.Tensor): queries of shape (batch_size, seq_len, d).
+            key (torch.Tensor): keys of shape (batch_size, seq_len, d).
+        '''
+        scores = torch.einsum("bid,bjd->bij", self.q(query), self.k(key))
+        B = query.shape[0]
+        scores += torch.triu(torch.full((B, self.n_steps, self.n_steps), float("-inf")), diagonal=1)
+        return torch.softmax(scores, -1) @ self.v(value)
+
+
+class Layer(nn.Module):
+    def __init__(self, tgt_len, d):
+        super().__init__()
+        self.attention = Attention(tgt_len, d)
+
+    def forward(self, x, mask):
+        '''
+        Args:
+            x (torch.Tensor): input of shape (batch_size, seq_len, d).
+            mask (torch.Tensor): padding of shape (batch_size, tgt_len, tgt_len).
+        '''
+        return self.attention(x, x, x)
+
+
+class Decoder(nn.Module):
+    def __init__(self, n_words, tgt_len, d):
+        super().__init__()
+        self.embed = nn.Embedding(n_words, d)
+        self.layers = nn.ModuleList([Layer(tgt_len, d) for _ in range(3)])
+        self.tgt_len = tgt_len
+
+    def forward(self, words):
+        '''
+        Args:
+            words (torch.Tensor): tokens of shape (batch_size, seq_len).
+        '''
+        mask = (words == 2).unsqueeze(1)  # (batch_size, 1, tgt_len)
+        mask = mask.expand(-1, self.tgt_len, -1)  # (batch_size, tgt_len, tgt_len)
+        x = self.embed(words)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+""",
 }
 
 
