@@ -15,6 +15,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Bool, Float, Int, NoneValue, Str, Tensor, Value
 from shapedoc.infer.equal import as_one_size
 from shapedoc.infer.granted import take_for_granted
+from shapedoc.infer.kinds import of_kind
 from shapedoc.infer.machine import Machine, Signal
 from shapedoc.source import ir
 
@@ -74,7 +75,7 @@ def walk_branch(m: Machine, node: ir.If, question: Question | None, holds: bool)
     signal = take_for_granted(m, node.test, holds)
     if signal:
         return signal
-    with as_one_size(m, node.test, holds):
+    with as_one_size(m, node.test, holds), of_kind(m, node.test, holds):
         return m.run(node.body if holds else node.orelse)
 
 

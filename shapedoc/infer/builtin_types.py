@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.value import Bool, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Layer, Library, NoneValue, Str, Unknown, Value
 from shapedoc.infer import attributes
 from shapedoc.infer.builtins import Keywords, Node, builtin
 from shapedoc.infer.join import join
+from shapedoc.infer.kinds import is_of
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import Choice, Class, Instance
-from shapedoc.ops.registry import find_layer
+from shapedoc.infer.values import Choice, Instance
 from shapedoc.source import ir
 
 _LAYERS = Library("torch.nn")
@@ -19,42 +19,7 @@ _RECURRENT = (Library("torch.nn.LSTM"), Library("torch.nn.GRU"))
 
 @builtin("isinstance", "issubclass")
 def isinstance_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Value:
-    if len(args) != 2:
-        return Bool()
-    value, cls = args[0].value, args[1].value
-    names = list(cls.items) if isinstance(cls, Seq) else [cls]
-    labels = [getattr(n, "qualified", getattr(n, "name", "")) for n in names]
-    match value:
-        case Tensor():
-            if any(x in ("torch.Tensor", "numpy.ndarray", "torch.nn.Parameter") for x in labels):
-                return _is_of_library(value, labels)
-            return (
-                Bool(False)
-                if all(x in ("int", "float", "str", "list", "tuple", "dict", "bool") for x in labels)
-                else Bool()
-            )
-        case Seq():
-            if any(x in ("list", "tuple") for x in labels):
-                return Bool(True) if set(labels) >= {"list", "tuple"} or value.kind in labels else Bool(False)
-            return Bool(False) if all(x in ("torch.Tensor", "int", "float", "str") for x in labels) else Bool()
-        case Int() if all(x in ("int", "float", "str", "list", "tuple", "dict") for x in labels):
-            return Bool("int" in labels)
-        case Layer() if value.kind in labels or all(find_layer(x) is not None for x in labels):
-            return Bool(value.kind in labels)
-        case Instance():
-            if any(isinstance(n, Class) and (n is value.cls or n in value.cls.ancestors()) for n in names):
-                return Bool(True)
-    return Bool()
-
-
-def _is_of_library(value: Tensor, labels: Sequence[str]) -> Bool:
-    """Whether a tensor is a torch tensor, or a NumPy array; a parameter that nobody describes may be either."""
-    tensor, array = any(x.endswith("Tensor") for x in labels), "numpy.ndarray" in labels
-    if tensor and array:
-        return Bool(True)
-    if value.library == "numpy":
-        return Bool(True if array else False if tensor else None)
-    return Bool(True if tensor else False if array and value.event >= 0 else None)
+    return is_of(args[0].value, args[1].value) if len(args) == 2 else Bool()
 
 
 @builtin("hasattr")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.infer.revealed import check, run
 
 
@@ -233,3 +235,41 @@ def test_a_quotient_that_is_one_makes_both_sizes_one() -> None:
         """
     assert problems(program.format(heads=4)) == []
     assert problems(program.format(heads=8)) == []
+
+
+RECURRENT = """
+    import torch
+    import torch.nn as nn
+
+    class Recurrent(nn.Module):
+        def __init__(self, d_in, d_hidden, kind="rnn"):
+            super().__init__()
+            layer = nn.RNN if kind == "rnn" else nn.LSTM if kind == "lstm" else nn.GRU
+            self.layers = layer(d_in, d_hidden, batch_first=True)
+
+        def forward(self, x, hidden):
+            if {test}:
+                output, (hidden, _) = self.layers(x, (hidden, torch.zeros_like(hidden)))
+            else:
+                output, hidden = self.layers(x, hidden)
+            again, _ = self.layers(output)
+            return again, hidden
+
+    class Speaker(nn.Module):
+        def __init__(self, options):
+            super().__init__()
+            self.decoder = Recurrent(**options)
+
+        def forward(self, x):
+            return self.decoder(x, torch.zeros(1, x.size(0), 6))
+    """
+
+
+@pytest.mark.parametrize("test", ["isinstance(self.layers, nn.LSTM)", "not isinstance(self.layers, (nn.GRU, nn.RNN))"])
+def test_where_its_kind_is_asked_for_a_layer_is_of_that_kind(test: str) -> None:
+    trace = run(RECURRENT.format(test=test))
+    called = [(e.span.line, e.short.partition(".")[0]) for e in trace.events if e.short.endswith(".forward")]
+    first = min(line for line, _ in called)
+    assert {kind for line, kind in called if line == first} == {"LSTM"}
+    assert {kind for line, kind in called if line == first + 2} == {"RNN", "GRU"}
+    assert {kind for line, kind in called if line == first + 3} == {"RNN", "LSTM", "GRU"}
