@@ -25,6 +25,7 @@ from shapedoc.infer.learnt import is_clearer, learnt
 from shapedoc.infer.lineage import touches
 from shapedoc.infer.machine import Arg, Budget, Frame, Machine, Sources, called
 from shapedoc.infer.recalled import ranks_of
+from shapedoc.infer.refused import built_with
 from shapedoc.infer.replaced import replaced
 from shapedoc.infer.stated import Statements
 from shapedoc.infer.values import Class, Function, Instance, Symbolic
@@ -169,8 +170,9 @@ class Walk:
         one, other = self.m.sides
         for answer in asked.answers[: _affordable(asked.cost)]:
             if asked.cost < _CHEAP or not answer.branches <= (one & other):
-                instance, sizes = self._build(asked.cls, answer.given)
-                self._entry(asked.cls.name, self._method(instance, asked.forward, answer.called), sizes)
+                built = built_with(self.m, self._build, asked.cls, answer.given)
+                if built is not None:
+                    self._entry(asked.cls.name, self._method(built[0], asked.forward, answer.called), built[1])
 
     def _is_new(self, function: Function) -> bool:
         """Whether nothing has called a function, and it is not meant to fail."""

@@ -148,6 +148,8 @@ class Machine(Recorder):
         self.settings: dict[str, Setting] = {}
         # The branch whose test is being evaluated (its id, 0 for none), and those that have been walked, by side.
         self.testing = 0
+        # The tests that certainly refuse what the walk at hand is given: asserts that fail, ``if`` that raises.
+        self.refused: list[ir.Expr] = []
         self.sides: tuple[set[int], set[int]] = (set(), set())
         # What was used before anything had set it, in the branch at hand: the depth of the frame, and the name.
         self.unbound: frozenset[tuple[int, str]] = frozenset()
@@ -173,7 +175,7 @@ class Machine(Recorder):
         self.equated, self.misnamed = {}, set()
         self.one_sided = set()
         self.surmises.begin()
-        self.batchless = []
+        self.batchless, self.refused = [], []
         self.journal = []
 
     def eval(self, node: ir.Expr) -> Value:

@@ -74,7 +74,10 @@ def branching(m: Machine, node: ir.If) -> Signal:
         take_quotient(m, node.test)
         if known and isinstance(node.test, ir.Compare):
             ask_the_others(m, node.orelse)
-        return m.run(node.body if known else node.orelse)
+        signal = m.run(node.body if known else node.orelse)
+        if signal == "raise" and not m.branch:
+            m.refused.append(node.test)
+        return signal
     question, before = asked_of(m, node.test), m.sizes
     states = [snapshot(m, partial(walk_branch, m, node, question, holds)) for holds in (True, False)]
     signal = join_states(m, states, node)
@@ -143,6 +146,8 @@ def asserting(m: Machine, node: ir.Assert) -> Signal:
     if not known and cannot_hold(m, node.test):
         return "raise"
     if known is False:
+        if not m.branch:
+            m.refused.append(node.test)
         return ""
     if m.after_assign is not None:
         m.after_assign(m, node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shapedoc.infer import analyse
 from shapedoc.source import lower_ast
 
@@ -80,3 +82,43 @@ def test_the_other_value_of_a_flag_of_forward_is_walked() -> None:
     assert walked(FLAGGED, "relu") == ["Model.forward"]
     assert walked(FLAGGED, "tanh") == ["Model.forward"]
     assert walked(FLAGGED.replace("not training", "training"), "tanh") == ["Model.forward"]
+
+
+REFUSED = """\
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def __init__(self, drop=True, weigh=False):
+        super().__init__()
+        {check}
+        self.drop, self.weigh = drop, weigh
+
+    def forward(self, x):
+        if self.drop:
+            x = torch.relu(x)
+        if self.weigh:
+            x = torch.tanh(x)
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["assert not (drop and weigh)", 'if drop and weigh:\n            raise ValueError("one of the two")'],
+)
+def test_what_a_constructor_refuses_is_walked_with_the_other_setting_off(check: str) -> None:
+    def ways(check: str) -> set[tuple[str, ...]]:
+        text = REFUSED.format(check=check)
+        trace = analyse(lower_ast.lower(text), text, "a.py")
+        return {tuple(e.short for e in trace.events[start:end]) for _, start, end, _ in trace.entries if end > start}
+
+    assert ways("pass") == {("relu",), ("relu", "tanh")}
+    assert ways(check) == {("relu",), ("tanh",)}
+
+
+def test_what_is_refused_with_every_setting_is_not_walked() -> None:
+    text = REFUSED.format(check="assert not weigh")
+    assert walked(text, "relu") == ["Loss.forward"]
+    assert walked(text, "tanh") == []

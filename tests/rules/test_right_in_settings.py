@@ -1,0 +1,35 @@
+"""Right code in which a setting, a count or a search decides what happens, of kinds that were once told as wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapedoc.engine.analysis import analyse
+from shapedoc.engine.request import Settings
+
+HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+
+RIGHT = {
+    "two settings that an assert says are never on together": """
+class Loss(nn.Module):
+    def __init__(self, drop=True, weigh=False):
+        super().__init__()
+        assert (drop != weigh) or not drop
+        self.drop, self.weigh = drop, weigh
+
+    def forward(self, guess, target, mask):
+        if self.drop:
+            target = target.masked_select(mask)
+            guess = guess.masked_select(mask)
+        loss = (guess - target).abs()
+        if self.weigh:
+            loss = loss / target.size(2)
+        return loss.mean()
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_found(name: str) -> None:
+    found = analyse("model.py", HEAD + RIGHT[name].lstrip("\n"), Settings(roots=())).findings
+    assert [(f.code, f.span.line, f.message) for f in found if f.severity != "note"] == []
