@@ -78,7 +78,7 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         return ""
     names, depth = {n: None for s in going for n in s.variables}, len(machine.frames)
     variables, first, second = machine.frame.variables, going[0].variables, going[1].variables
-    others = [s.variables for s in going[2:]]
+    others, objects = [s.variables for s in going[2:]], dict[str, Sequence[Value]]()
     for name in names:
         value = first.get(name)
         if value is not None and second.get(name) is value and all(o.get(name) is value for o in others):
@@ -87,6 +87,9 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         # A branch that uses it before it sets it, as in `x = x * y`, is not the one that is taken first.
         taken = [s for s in going if (depth, name) not in s.unbound and name in s.variables] or going
         values = [v and settled(s.sizes, v) for s in taken for v in (s.variables.get(name),)]
+        several = [v for v in values if isinstance(v, Instance)]
+        if several and len(several) == len(values):
+            objects[name] = several  # what they hold is put back below
         # Where a branch does not set it, no program that goes on from there may use it.
         variables[name] = _called(machine, join(machine, [v for v in values if v is not None], node), name, node)
     keys = {k: s.attributes[k][0] for s in going for k in s.attributes}
@@ -95,6 +98,8 @@ def join_states(machine: Machine, states: Sequence[State], node: Where) -> str:
         values = [settled(s.sizes, s.attributes[key][1]) if key in s.attributes else old for s in going]
         machine.journal.append((attributes, key[1], old))
         attributes[key[1]] = join(machine, [v for v in values if v is not None], node)
+    for name, built in objects.items():
+        variables[name] = join(machine, built, node)
     return ""
 
 
@@ -205,7 +210,7 @@ def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value
                 return _join_layers(machine, [v for v in values if isinstance(v, Layer)], node)
         case Instance():
             if all(isinstance(v, Instance) and v.cls is first.cls for v in values):
-                return first
+                return _join_instances([v for v in values if isinstance(v, Instance)])
         case _:
             if all(v == first for v in values[1:]):
                 return first
@@ -329,6 +334,19 @@ def _join_lists(machine: Machine, lists: Sequence[Seq], node: Where) -> Value:
     # Some ways give more than others: ``outputs + (weights,)``.
     begun = tuple(join(machine, [s.items[i] for s in lists], node) for i in range(shared))
     return Seq(begun, first.kind, join(machine, values, node))
+
+
+def _join_instances(instances: Sequence[Instance]) -> Instance:
+    """One object for several of a class; what is another module in each is one of these: the decoder of a model."""
+    first, parts = instances[0], dict[str, Value]()
+    for name, own in first.attributes.items():
+        values = [i.attributes.get(name) for i in instances] if isinstance(own, Layer | Instance) else ()
+        known = [v for v in values if isinstance(v, Layer | Instance)]
+        if len(known) == len(values) and len({v.kind if isinstance(v, Layer) else v.cls for v in known}) > 1:
+            parts[name] = join_different(known)
+    if not parts:
+        return first
+    return Instance(first.cls, {**first.attributes, **parts}, first.open, first.name, first.given)
 
 
 def _is(one: Value, other: Value) -> bool:

@@ -26,6 +26,52 @@ class Loss(nn.Module):
             loss = loss / target.size(2)
         return loss.mean()
 """,
+    "two models of one class with another decoder in each": """
+class Plain(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.out = nn.Linear(d, d)
+
+    def forward(self, x):
+        return self.out(x), torch.softmax(x, dim=-1)
+
+
+class Mixed(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.out, self.domain = nn.Linear(d, d), nn.Linear(d, 3)
+
+    def forward(self, x):
+        return self.out(x), torch.softmax(x, dim=-1), self.domain(x)
+
+
+class Model(nn.Module):
+    def __init__(self, decoder):
+        super().__init__()
+        self.decoder = decoder
+
+
+def build(config, d):
+    if config["mixed"] == "encoder":
+        decoder = Plain(d)
+        model = Model(decoder)
+    else:
+        decoder = Mixed(d)
+        model = Model(decoder)
+    return model
+
+
+def translate(model, x, config):
+    if config["mixed"] == "both":
+        output, weights, _ = model.decoder(x)
+    else:
+        output, weights = model.decoder(x)
+    return output, weights
+
+
+def main(config):
+    return translate(build(config, 16), torch.randn(2, 5, 16), config)
+""",
 }
 
 
