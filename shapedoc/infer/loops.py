@@ -44,6 +44,8 @@ def loop_for(m: Machine, node: ir.For) -> Signal:
         for i, element in enumerate(items):
             if i and not got.exact and brings_nothing(m, items[i - 1], element, start, mark):
                 break
+            if i == 1 and not got.exact:
+                _forget_counts(m, before)
             start, mark = dict(m.frame.variables), len(m.journal)
             m.loops = (*outer, (loop, i))
             assign(m, node.target, element)
@@ -85,6 +87,16 @@ def loop_while(m: Machine, node: ir.While) -> Signal:
     if after_first is not None:
         _settle(m, before, after_first, None, node, once=m.frame.variables == after_first)
     return ""
+
+
+def _forget_counts(m: Machine, before: Mapping[str, Value]) -> None:
+    """A number that counts the rounds is 1 in the second only, which stands for all that follow."""
+    for name, value in m.frame.variables.items():
+        earlier = before.get(name)
+        if isinstance(value, Int) and isinstance(earlier, Int) and earlier is not value:
+            first, next_ = earlier.dim.const, value.dim.const
+            if first is not None and next_ is not None and abs(next_ - first) == 1:
+                m.frame.variables[name] = m.fresh_int()
 
 
 def _settle(

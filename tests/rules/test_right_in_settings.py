@@ -72,6 +72,51 @@ def translate(model, x, config):
 def main(config):
     return translate(build(config, 16), torch.randn(2, 5, 16), config)
 """,
+    "the last of many layers, which a count tells": """
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.qkv, self.out, self.scale = nn.Linear(d, 3 * d), nn.Linear(d, d), d**-0.5
+
+    def forward(self, x, with_weights=False):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        weights = torch.softmax(self.scale * (q @ k.transpose(-2, -1)), dim=-1)
+        if with_weights:
+            return weights[:, None]
+        return self.out(weights @ v)
+
+
+class Stack(nn.Module):
+    def __init__(self, d, depth):
+        super().__init__()
+        self.depth = depth
+        self.blocks = nn.ModuleList([])
+        for _ in range(depth):
+            self.blocks.append(Block(d))
+
+    def forward(self, x, with_weights=False):
+        at = 0
+        for block in self.blocks:
+            if at >= self.depth - 1 and with_weights:
+                x = block(x, with_weights=True)
+            else:
+                x = block(x)
+            at += 1
+        return x
+
+
+def shown(weights):
+    return weights[:, 0, 1:].reshape(weights.shape[0], -1)
+
+
+def main():
+    weights = Stack(64, depth=12)(torch.randn(2, 9, 64), with_weights=True)
+    for one in weights:
+        shown(one)
+
+
+main()
+""",
 }
 
 
