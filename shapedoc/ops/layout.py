@@ -263,7 +263,7 @@ def _squeezed(at: OpContext, input: Tensor, dim: Value, *, strict: bool) -> Tens
     if places is None:
         at.lost("rank unknown")
     items = at.shape(input).items
-    loose = [i for i in places if i < len(items) and (_unsure(items[i]) or _named_elsewhere(at, items[i]))]
+    loose = [i for i in places if i < len(items) and (_unsure(items[i]) or _taken_for_one(at, items[i], i))]
     out: list[Axis | Run] = []
     dropped: list[int] = []
     for i, item in enumerate(items):
@@ -311,10 +311,12 @@ def _unsure(item: Axis | Run) -> bool:
     return isinstance(item, Axis) and item.dim.const is None and not item.dim.named and item.dim.value is None
 
 
-def _named_elsewhere(at: OpContext, item: Axis | Run) -> bool:
-    """Whether another function named an axis: whoever drops it here by its number takes it for a 1."""
+def _taken_for_one(at: OpContext, item: Axis | Run, place: int) -> bool:
+    """Whether another function named an axis, or it is the first: whoever drops it by its number takes it for a 1."""
     sym = item.dim.sym if isinstance(item, Axis) else None
-    return sym is not None and sym.flexible and sym.value is None and sym.owner not in ("", at.sizes.function)
+    if sym is None or not sym.flexible or sym.value is not None:
+        return False
+    return not place or sym.owner not in ("", at.sizes.function)
 
 
 def _order_without(input: Tensor, dropped: Sequence[int]) -> tuple[int, ...] | None:

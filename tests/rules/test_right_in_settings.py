@@ -117,6 +117,53 @@ def main():
 
 main()
 """,
+    "a search for one example, whose batch of one is squeezed": """
+class Decoder(nn.Module):
+    def __init__(self, d, n_words):
+        super().__init__()
+        self.embed = nn.Embedding(n_words, d)
+        self.lstm = nn.LSTM(d, d, batch_first=True)
+        self.out = nn.Linear(d, n_words)
+
+    def search(self, features, states=None, width=5):
+        '''Search from one picture.
+        features = [b, d]
+        '''
+        # [b, 1, d]
+        inputs = features.unsqueeze(1)
+        beam = [[[], 0.0, inputs, states]]
+        for _ in range(40):
+            candidates = []
+            for kept in beam:
+                hidden, states = self.lstm(kept[2], kept[3])
+                scores = torch.log_softmax(self.out(hidden.squeeze(1)), -1)
+                # [b, n_words]
+                # [b, k]
+                best, words = scores.topk(width, 1)
+                # [k]
+                words = words.squeeze(0)
+                for i in range(width):
+                    after, score = kept[0][:], kept[1]
+                    after.append(words[i].item())
+                    score += best[0][i].item()
+                    inputs = self.embed(words[i].unsqueeze(0)).unsqueeze(0)
+                    candidates.append([after, score, inputs, states])
+            beam = sorted(candidates, key=lambda c: c[1], reverse=True)[:width]
+        return [kept[0] for kept in beam]
+
+
+class Captioner(nn.Module):
+    def __init__(self, d, n_words):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Linear(8, d), nn.Dropout(0.5))
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.norm = nn.BatchNorm1d(d)
+        self.decoder = Decoder(d, n_words)
+
+    def search(self, images, width=5):
+        features = nn.functional.avg_pool2d(torch.relu(self.conv(images)), kernel_size=7).view(images.size(0), -1)
+        return self.decoder.search(features=self.norm(self.encoder(features)), width=width)
+""",
 }
 
 
