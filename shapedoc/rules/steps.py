@@ -96,9 +96,13 @@ def _taken(g: Graph, value: Value | None) -> set[tuple[int, str]]:
                 operand = next(iter(tensor_operands(event)), None)
                 index = event.value("index")
                 if operand is not None and isinstance(operand.value, Tensor) and index is not None:
+                    made = g.producer(operand.value)
+                    if made is not None and g.origin(made).short in _RANKS:
+                        continue  # hypotheses of a beam, one beside the other
                     tensor = operand.value
                     found.add((tensor.event if tensor.event >= 0 else -tensor.uid, spelled(index)))
     return found
 
 
+_RANKS = frozenset(("topk", "sort", "argsort"))
 _INTO = frozenset(("Embedding.forward", "embedding", "Linear.forward", "cat", "relu", "Dropout.forward", "dropout"))

@@ -164,6 +164,38 @@ class Captioner(nn.Module):
         features = nn.functional.avg_pool2d(torch.relu(self.conv(images)), kernel_size=7).view(images.size(0), -1)
         return self.decoder.search(features=self.norm(self.encoder(features)), width=width)
 """,
+    "a beam whose hypotheses keep their states": """
+class Decoder(nn.Module):
+    def __init__(self, n_words, d):
+        super().__init__()
+        self.embed = nn.Embedding(n_words, d)
+        self.cell = nn.GRU(d, d, batch_first=True)
+        self.out = nn.Linear(d, n_words)
+
+    def step(self, word, hidden):
+        output, hidden = self.cell(self.embed(word), hidden)
+        return self.out(output), hidden
+
+    def forward(self, hidden, width=4):
+        beam = []
+        for _ in range(width):
+            beam.append({"words": [torch.zeros(1, 1, dtype=torch.long)], "hidden": hidden.clone(), "score": 0.0})
+        for _ in range(20):
+            candidates = []
+            for kept in beam:
+                scores, after = self.step(kept["words"][-1], kept["hidden"])
+                best, words = torch.log_softmax(scores, dim=-1).topk(width)
+                for k in range(width):
+                    candidates.append(
+                        {
+                            "words": kept["words"] + [words[:, :, k]],
+                            "hidden": after.clone(),
+                            "score": kept["score"] + best[0, 0, k].item(),
+                        }
+                    )
+            beam = sorted(candidates, key=lambda c: c["score"], reverse=True)[:width]
+        return beam[0]["hidden"]
+""",
 }
 
 
