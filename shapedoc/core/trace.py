@@ -172,6 +172,21 @@ class Stated:
     first_span: Span | None = None
     given: Span | None = None
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What is stated of each axis."""
+        return _listed(self.text)
+
+    @property
+    def had(self) -> tuple[str, ...]:
+        """What was inferred of each axis."""
+        return _listed(self.inferred)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    inside = text.strip("()[]").rstrip(",")
+    return tuple(inside.split(", ")) if inside else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:

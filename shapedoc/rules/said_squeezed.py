@@ -15,6 +15,5 @@ def says_what_is_left(trace: Trace, event: Event) -> bool:
 
 
 def _is_part(stated: Stated) -> bool:
-    said, have = (text.strip("()[]").rstrip(",").lower().split(", ") for text in (stated.text, stated.inferred))
-    rest = iter(have)
-    return len(said) < len(have) and all(name in rest for name in said)
+    rest = iter([name.lower() for name in stated.had])
+    return len(stated.said) < len(stated.had) and all(name.lower() in rest for name in stated.said)

@@ -74,7 +74,7 @@ def _of_other_results(trace: Trace, stated: Stated) -> bool:
 
 def _is_a_part(stated: Stated) -> bool:
     """Whether one size is half of the stated one, or another part of it, by the author's own name for it."""
-    said, have = (text.strip("()[]").rstrip(",").split(", ") for text in (stated.text, stated.inferred))
+    said, have = stated.said, stated.had
     others = [(a, b) for a, b in zip(said, have, strict=False) if a != b]
     if len(said) != len(have) or len(others) != 1 or stated.verdict.kind is not Kind.NEVER:
         return False
@@ -84,7 +84,7 @@ def _is_a_part(stated: Stated) -> bool:
 
 def _leaves_out_the_batch(stated: Stated) -> bool:
     """Whether a comment says what one example has, ``(T_dec, T_enc)``, of a tensor with a batch in front of that."""
-    said, have = (text.strip("()[]").rstrip(",").split(", ") for text in (stated.text, stated.inferred))
+    said, have = stated.said, stated.had
     if stated.form != "comment" or len(have) != len(said) + 1 or any(map(_BATCH.fullmatch, said)):
         return False
     return (have[0] == "?" or _BATCH.fullmatch(have[0]) is not None) and all(
@@ -121,8 +121,8 @@ def _listed_with(drift: Drift, stated: Stated) -> bool:
     return (
         stated.form == first.form == "docstring"
         and stated.function == first.function != ""
-        and stated.text.count(",") == first.text.count(",")
-        and stated.inferred.count(",") == first.inferred.count(",")
+        and len(stated.said) == len(first.said)
+        and len(stated.had) == len(first.had)
     )
 
 
@@ -228,19 +228,18 @@ def _is_of_the_line_above(trace: Trace, stated: Stated) -> bool:
     last = max(above, key=lambda e: (e.span.line, e.index), default=None)
     if last is None or last.target == stated.name or last.shape is None or last.sizes is None:
         return False
-    return last.sizes.shape(last.shape).rank == stated.text.count(",") + 1
+    return last.sizes.shape(last.shape).rank == len(stated.said)
 
 
 def _is_of_what_follows(trace: Trace, stated: Stated) -> bool:
     """Whether a comment has the axes that a variable is viewed with next, under the same name."""
     if stated.form != "comment" or not stated.rank_differs or not 0 <= stated.event < len(trace.events):
         return False
-    rank = stated.text.count(",") + 1
     return any(
         user.short in ("view", "reshape")
         and user.target == stated.name != ""
         and (shape := result_shape(user)) is not None
-        and shape.rank == rank
+        and shape.rank == len(stated.said)
         for user in graph(trace).users[stated.event]
     )
 

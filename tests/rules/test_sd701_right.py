@@ -413,6 +413,14 @@ class Location(nn.Module):
         att_conv = att_conv.squeeze(2).transpose(1, 2)
         return self.out(att_conv)
 """,
+    "what the loss is to be given, in front of the views that make it": """
+def loss(logits, tokens, vocabulary):
+    labels = tokens[:, 1:].contiguous()
+    # two axes for the loss: logits: [batch_size * seq_length, vocabulary] and labels: [batch_size * seq_length]
+    logits = logits[:, :-1].contiguous().view(-1, vocabulary)
+    labels = labels.view(-1)
+    return F.cross_entropy(logits, labels)
+""",
     "what the same variable is viewed with in the next step": """
 class Decoder(nn.Module):
     def __init__(self, d, words):
