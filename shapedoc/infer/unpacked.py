@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapedoc.core.axis_names import BATCH
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Int, Seq, SizeOf, SizePart, Tensor, Unknown, Value
@@ -17,7 +18,6 @@ from shapedoc.source import ir
 __all__ = ["named_sizes", "note_misnamed"]
 
 # Names that nothing but a batch has.
-_BATCHES = frozenset(("b", "bs", "bsz", "bsize", "batch", "batch_size", "batchsize"))
 
 
 def note_misnamed(m: Machine, names: Sequence[str], dims: Sequence[Dim]) -> None:
@@ -26,8 +26,8 @@ def note_misnamed(m: Machine, names: Sequence[str], dims: Sequence[Dim]) -> None
     Where the docstring says `(length, batch, d)`, neither of the two names says anything.
     """
     syms = [m.sizes.resolve(dim).sym for dim in dims]
-    stated = [i for i, s in enumerate(syms) if s is not None and s.origin == "stated" and s.name.lower() in _BATCHES]
-    taken = [i for i, name in enumerate(names) if name.lower() in _BATCHES]
+    stated = [i for i, s in enumerate(syms) if s is not None and s.origin == "stated" and s.name.lower() in BATCH]
+    taken = [i for i, name in enumerate(names) if name.lower() in BATCH]
     if len(stated) == len(taken) == 1 and stated != taken:
         m.misnamed.update(s for s in (syms[stated[0]], syms[taken[0]]) if s is not None and s.origin == "stated")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from shapedoc.core.axis_names import BATCH
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
@@ -34,7 +35,6 @@ _PADDINGS = ("src_key_padding_mask", "tgt_key_padding_mask")
 _TURNS = names("transpose t T mT permute swapaxes swapdims")
 _LAYOUT = SHAPING | _TURNS | names("eq ne invert logical_not bool to type dropout phi")
 _CELLS = names("GRUCell.forward LSTMCell.forward RNNCell.forward")
-_BATCH = frozenset(["b", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "batch_sz"])
 _TIME = frozenset(
     [
         "t",
@@ -96,7 +96,7 @@ class Evidence:
 def is_batch_name(sizes: Sizes, axis: Axis) -> bool:
     """Whether the author calls an axis the batch."""
     sym = sizes.resolve(axis.dim).sym
-    return sym is not None and sym.name.lower() in _BATCH
+    return sym is not None and sym.name.lower() in BATCH
 
 
 def is_time_name(sizes: Sizes, axis: Axis) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shapedoc.core.axis_names import BATCH
 from shapedoc.core.finding import Finding
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.span import Span
@@ -19,9 +20,7 @@ from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, te
 
 __all__ = ["RULE", "squeezes_batch"]
 
-_BATCH = frozenset(
-    ["b", "n", "bs", "bsz", "batch", "batch_size", "batchsize", "n_batch", "nbatch", "bsize", "n_b", "nb", "batch_sz"]
-)
+_BATCH = BATCH | {"n", "n_b", "nb"}
 
 
 def check(trace: Trace) -> Iterator[Finding]:
