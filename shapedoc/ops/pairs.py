@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shapedoc.core.shape import Axis, Shape
-from shapedoc.core.sizes import Kind, Sameness, Strength
+from shapedoc.core.sizes import Kind, Sameness, Sizes, Strength
 from shapedoc.core.value import Bool, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
@@ -59,7 +59,7 @@ def paired(at: OpContext, input: Tensor, target: Tensor) -> Shape:
     ours, theirs = at.shape(input), at.shape(target)
     if len(at.problems) > before or ours.rank is None or theirs.rank is None:
         return shape
-    if not _single(ours) and not _single(theirs) and _widened(ours, theirs):
+    if not _single(ours) and not _single(theirs) and _widened(at.sizes, ours, theirs):
         at.conflict(
             "loss-broadcast",
             [input, target],
@@ -76,14 +76,20 @@ def _single(shape: Shape) -> bool:
     return all(a.dim.const == 1 for a in shape.axes)
 
 
-def _widened(a: Shape, b: Shape) -> bool:
-    """Whether one of two shapes is repeated along an axis to meet the other."""
+def _widened(sizes: Sizes, a: Shape, b: Shape) -> bool:
+    """Whether one of two shapes is repeated along an axis to meet the other.
+
+    A letter that stands for a size in a comment only may stand for the 1 too, where nothing else is repeated.
+    """
     for i in range(1, max(len(a.axes), len(b.axes)) + 1):
         x = a.axes[-i].dim if i <= len(a.axes) else None
         y = b.axes[-i].dim if i <= len(b.axes) else None
         for one, other in ((x, y), (y, x)):
             if other is not None and (one is None or one.const == 1) and (other.named or other.value not in (None, 1)):
-                return True
+                sym = sizes.resolve(other).sym
+                lettered = sym is not None and sym.flexible and sym.origin == "stated" and sym.value is None
+                if one is None or not lettered:
+                    return True
     return False
 
 

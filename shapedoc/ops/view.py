@@ -218,13 +218,17 @@ def _left_over(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Dim]:
 def _taken_for_one(have: Dim, need: Dim, old: Sequence[Axis], wanted: Sequence[Axis]) -> bool:
     """Whether a literal 1 says what a size of the caller's is that was joined with another axis before.
 
-    The steps of a decoder that is called with one: (batch*steps, words) seen as (batch, 1, words).
+    The steps of a decoder that is called with one: (batch*steps, words) seen as (batch, 1, words). Or the batch of a
+    state that is made for one: (1, words*steps) seen as (batch, words, steps), by the batch of another tensor.
     """
-    ratio = have.divide(need)
-    sym = ratio.sym if ratio is not None else None
-    if sym is None or not sym.flexible or all(axis.dim != ONE for axis in wanted):
-        return False
-    return all(axis.dim.sym is not sym for axis in old)
+    for whole, part, ones, others in ((have, need, wanted, old), (need, have, old, wanted)):
+        ratio = whole.divide(part)
+        sym = ratio.sym if ratio is not None else None
+        if sym is not None and sym.flexible and any(axis.dim == ONE for axis in ones):
+            if ones is wanted:
+                return all(axis.dim.sym is not sym for axis in others)
+            return ones[0].dim == ONE and others[0].dim.sym is sym and not ones[0].visible
+    return False
 
 
 def _missing(at: OpContext, have: Dim, need: Dim) -> tuple[Dim, Sameness]:

@@ -171,6 +171,34 @@ class Grid(nn.Module):
         x = torch.cat((first, x), dim=1)
         return x + self.table
 """,
+    "states of a batch of one, and the batch of what is asked": """
+class Decoder(nn.Module):
+    def __init__(self, d, n_words, n_steps):
+        super().__init__()
+        self.n_words, self.n_steps = n_words, n_steps
+        self.cell = nn.GRUCell(d, d)
+        self.out = nn.Linear(d, n_words * n_steps)
+
+    def forward(self, memory, state):
+        batch_size = memory.size(0)
+        scores = torch.softmax(memory @ state.unsqueeze(2), dim=1)
+        state = self.cell((scores * memory).sum(1), state)
+        return self.out(state).view(batch_size, self.n_words, self.n_steps), state
+
+
+class Model(nn.Module):
+    def __init__(self, d, n_words, n_steps):
+        super().__init__()
+        self.d = d
+        self.embed = nn.Embedding(n_words, d)
+        self.decoder = Decoder(d, n_words, n_steps)
+
+    def generate(self, tokens):
+        batch_size = 1
+        state = torch.zeros(batch_size, self.d)
+        out, state = self.decoder(self.embed(tokens), state)
+        return out
+""",
 }
 
 

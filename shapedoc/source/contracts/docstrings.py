@@ -62,6 +62,12 @@ _OF_A_BATCH = re.compile(
     r"[\[(](?=\s*(?:#?\w+\s*,\s*)?#?(?:B|b|N|bs|bsz|n?batch(?:_?size)?)\s*[,\])])\s*"
     r"#?\w+(?:\s?[-+*/]\s?\w+)?(?:\s*,\s*#?\w+(?:\s?[-+*/]\s?\w+)?)*\s*,?\s*[\])]"
 )
+# ``offsets of the sequences in a packed `[1, T, C]` input``: the shape of what they are in.
+_OF_WHAT_IT_IS_IN = re.compile(
+    r"(?i:\b(?:in|within|inside|into|from|over|along)\s+(?:an?|the|each|every)\s+(?:[a-z][\w-]*\s+){0,2}"
+    r"`*[\[(][^\[\]()]*,[^\[\]()]*[\])]`*\s+"
+    r"(?!(?:tensor|array|matrix|layout|format|form|order|ordering|shape)\b)[a-z]\w+)"
+)
 _TYPED_SHAPE = re.compile(r"(?<=\w)\s+(?=[\[(])")
 
 
@@ -106,7 +112,7 @@ def read_docstring(text: str, span: Span4) -> Documented:
     results: list[tuple[_Item, list[StatedShape]]] = []
     for item in _items(text):
         shapes = _read(item, span)
-        if _is_of_several(item.text):
+        if _is_of_several(item.text) or _OF_WHAT_IT_IS_IN.search(item.text):
             shapes = []
         if _NUMBER_OR.search(item.text):
             shapes = [replace(s, sure=False) for s in shapes]

@@ -400,3 +400,18 @@ def test_each_is_said_of_the_axes_of_one_tensor_and_of_what_is_in_a_list() -> No
         """
     '''
     assert stated(text) == ({"durations": "(B, T)", "lengths": "(B,)"}, [])
+
+
+def test_the_shape_of_what_something_is_in_is_not_its_own() -> None:
+    text = '''
+    def f(x, offsets, weights):
+        """Convolve.
+
+        Args:
+            x: Input with shape ``[B, T, C]``.
+            offsets: Where sequences begin in a packed ``[1, T, C]`` input, and where they end.
+            weights: Numbers in a (B, T) layout.
+
+        """
+    '''
+    assert stated(text)[0] == {"x": "(B, T, C)", "weights": "~(B, T)"}
