@@ -114,8 +114,13 @@ def _unknown_like(bound: Mapping[str, Value]) -> Tensor:
 
 
 def build_layer(op: LayerOp, arguments: Arguments) -> Mapping[str, Value]:
-    """The configuration of a library module from its constructor's arguments; raises Lost where they do not fit."""
-    bound, _ = bind(op.settings, arguments)
+    """The configuration of a library module from its constructor's arguments; raises Lost where they do not fit.
+
+    Arguments that its constructor has no names for are left out, as if they were not given.
+    """
+    known = op.settings.names
+    named = {k: v for k, v in arguments.keywords.items() if k in known or k in _ALIASES or op.settings.takes_any}
+    bound, _ = bind(op.settings, Arguments(arguments.positional, named, arguments.rest))
     config: dict[str, Value] = {}
     for p in op.config:
         if not p.variadic and not p.keywords:

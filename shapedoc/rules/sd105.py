@@ -16,6 +16,7 @@ from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before
 from shapedoc.rules.unbound import unbound
+from shapedoc.rules.whole_pairs import whole_pairs
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE", "is_single_step"]
@@ -37,6 +38,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     yield from (_refed(trace, refed) for refed in fed_back(trace))
     yield from (_of_column(trace, *found) for found in picked_by_column(trace))
     yield from unbound(trace, RULE.code, RULE.name)
+    yield from whole_pairs(trace, RULE.code, RULE.name)
 
 
 def is_single_step(event: Event, problem: Problem) -> bool:
@@ -304,7 +306,8 @@ RULE = Rule(
     summary="A tensor has another number of axes than an operation takes.",
     what="Reports `bmm` on two or four axes, `B, T, C = x.shape` of a tensor with another number of axes, `permute` "
     "with the wrong count, an index too many, an einsum operand with more axes than letters, and one step passed to a "
-    "module that takes sequences. It stands on the argument, or on the call of a function that is sound by itself.",
+    "module that takes sequences, and the pair that a recurrent layer or `MultiheadAttention` gives where one tensor is "
+    "taken. It stands on the argument, or on the call of a function that is sound by itself.",
     why="torch raises, and its message has numbers only: `batch1 must be a 3D tensor`. Where it does not raise, as "
     "with two axes into a recurrent module, it takes the batch for the time.",
     instead="Add the missing axis where it belongs (`query.unsqueeze(1)`), or use an operation that takes any number "
