@@ -306,8 +306,8 @@ RULE = Rule(
     summary="A tensor has another number of axes than an operation takes.",
     what="Reports `bmm` on two or four axes, `B, T, C = x.shape` of a tensor with another number of axes, `permute` "
     "with the wrong count, an index too many, an einsum operand with more axes than letters, and one step passed to a "
-    "module that takes sequences, and the pair that a recurrent layer or `MultiheadAttention` gives where one tensor is "
-    "taken. It stands on the argument, or on the call of a function that is sound by itself.",
+    "module that takes sequences, and the pair that a recurrent layer or `MultiheadAttention` gives, where one tensor "
+    "is taken. It stands on the argument, or on the call of a function that is sound by itself.",
     why="torch raises, and its message has numbers only: `batch1 must be a 3D tensor`. Where it does not raise, as "
     "with two axes into a recurrent module, it takes the batch for the time.",
     instead="Add the missing axis where it belongs (`query.unsqueeze(1)`), or use an operation that takes any number "
