@@ -12,6 +12,7 @@ from shapedoc.core.value import Layer, Seq
 from shapedoc.rules.contractions import PRODUCTS, literal, names, tensor_operands
 from shapedoc.rules.flow import KEEPS, Graph, axis_at, graph, result_shape
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.single_keys import single_keys
 from shapedoc.rules.softmaxes import Softmax, made_axis, softmaxes
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
 
@@ -33,6 +34,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         maker = maker_of_one(g, softmax)
         if maker is not None:
             yield _found(trace, softmax, maker)
+    yield from single_keys(trace, RULE.code, RULE.name)
 
 
 def maker_of_one(g: Graph, softmax: Softmax) -> Event | None:
@@ -139,7 +141,8 @@ RULE = Rule(
     severity="error",
     summary="The softmax normalises an axis of size 1, so that all weights are 1.",
     what="Looks for softmaxes over an axis that has size 1 because the code asks for it: the output of `Linear(d, 1)` "
-    "or of a parameter `(d, 1)` that was not squeezed, an `unsqueeze`, a `keepdim`. A batch or a sequence that "
+    "or of a parameter `(d, 1)` that was not squeezed, an `unsqueeze`, a `keepdim`. So does attention by a module or a "
+    "function that is given a single key, made by `unsqueeze`, and other queries. A batch or a sequence that "
     "happens to have one element is not reported.",
     why="Every weight is 1, the context is a plain sum, and no gradient reaches the scorer: training goes on and "
     "attention never learns.",

@@ -83,6 +83,29 @@ class Decoder(nn.Module):
         weights = F.softmax(scores, dim=0)  # <- SD402
         return torch.bmm(weights.unsqueeze(0), memory.unsqueeze(0))
 """,
+    "one key for a module, and the query of another tensor": """
+class Fusion(nn.Module):
+    def __init__(self, d, d_place, n_heads):
+        super().__init__()
+        self.place = nn.Linear(d_place, d)
+        self.attend = nn.MultiheadAttention(d, n_heads, batch_first=True)
+
+    def forward(self, features, place):
+        query = self.place(place).unsqueeze(1)
+        memory = features.unsqueeze(1)
+        context, _ = self.attend(query, memory, memory)  # <- SD402
+        return context.squeeze(1)
+
+Fusion(8, 4, 2)(torch.randn(3, 8), torch.randn(3, 4))
+""",
+    "one key for the function": """
+def fuse(x, image):
+    B, T, d = x.shape
+    key = image[:, None]
+    return F.scaled_dot_product_attention(x, key, key)  # <- SD402
+
+fuse(torch.randn(3, 5, 8), torch.randn(3, 8))
+""",
 }
 
 RIGHT = {
@@ -167,6 +190,23 @@ class Additive(nn.Module):
         score = self.v(torch.tanh(self.a(values) + self.b(torch.unsqueeze(query, 1))))
         weights = F.softmax(score, dim=1)
         return (weights * values).sum(1)
+""",
+    "one step that attends to itself, and a key that a caller passes": """
+class Block(nn.Module):
+    def __init__(self, d, n_heads):
+        super().__init__()
+        self.attend = nn.MultiheadAttention(d, n_heads, batch_first=True)
+        self.ask = nn.MultiheadAttention(d, n_heads, batch_first=True, add_zero_attn=True)
+
+    def forward(self, x, memory):
+        x = x + self.attend(x, memory, memory)[0]
+        one = x[:, 0].unsqueeze(1)
+        return self.attend(one, one, one)[0] + self.ask(x, one, one)[0]
+
+def step(block, x, memory):
+    return block(x, memory.unsqueeze(1))
+
+step(Block(8, 2), torch.randn(3, 5, 8), torch.randn(3, 8))
 """,
 }
 
