@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.trace import Event
-from shapedoc.core.value import Int, NoneValue, Seq, SliceValue, Tensor, Value
+from shapedoc.core.value import Int, Seq, Tensor, Value
 from shapedoc.rules.contractions import literal
+from shapedoc.rules.cutjoins import cut_apart
 from shapedoc.rules.flow import Graph, result_shape, shape_at
 from shapedoc.rules.joins import Join, join_of
 from shapedoc.rules.misjoin import Misjoin, axis_span
@@ -22,9 +23,7 @@ _FAR = 40
 
 def odd_join(g: Graph, event: Event) -> Misjoin | None:
     """What speaks against a join by itself, by what its parts are and what becomes of them."""
-    return (
-        _undone(g, event) or _waves(g, event) or _directions(g, event) or _cut_apart(g, event) or _regrouped(g, event)
-    )
+    return _undone(g, event) or _waves(g, event) or _directions(g, event) or cut_apart(g, event) or _regrouped(g, event)
 
 
 def _number(event: Event) -> int | None:
@@ -118,53 +117,6 @@ def _state_of(g: Graph, part: Value) -> int | None:
     if owner is None or not isinstance(result, Seq) or not result.items or result.items[0] is source:
         return None
     return owner.index
-
-
-def _cut_apart(g: Graph, event: Event) -> Misjoin | None:
-    """The first along an axis, ``x[:, :1]``, whatever was done to it, and the rest, ``x[:, 1:]``, along another one."""
-    value, number = event.value("tensors"), _number(event)
-    if not isinstance(value, Seq) or value.rest is not None or len(value.items) != 2 or number is None:
-        return None
-    rest = g.producer(value.items[1])
-    cut = _cut(rest)
-    if rest is None or cut is None or cut[1] != "rest" or not 0 <= number != cut[0]:
-        return None
-    made = g.producer(value.items[0])
-    for source in g.back(made, lambda e: e.short != "getitem") if made is not None else ():
-        if _cut(source) == (cut[0], "first") and source.value("input") is rest.value("input"):
-            return Misjoin(
-                event,
-                axis_span(event),
-                number,
-                f"`{event.short}` joins along axis {number} what was cut apart along axis {cut[0]}",
-                "the first and the rest along one axis have as many elements along the others as before, and are put "
-                "together again along that one",
-                f"dim={cut[0]}",
-                severity="warning",
-            )
-    return None
-
-
-def _cut(event: Event | None) -> tuple[int, str] | None:
-    """The axis along which an index takes the first element, as an axis of 1, or all but it; the others whole."""
-    index = event.value("index") if event is not None and event.short == "getitem" else None
-    parts = index.items if isinstance(index, Seq) else (index,)
-    found: tuple[int, str] | None = None
-    for place, part in enumerate(parts):
-        if not isinstance(part, SliceValue) or not isinstance(part.step, NoneValue):
-            return None
-        lower, upper = literal(part.lower), literal(part.upper)
-        if isinstance(part.lower, NoneValue) and isinstance(part.upper, NoneValue):
-            continue
-        if found is not None:
-            return None
-        if lower == 1 and isinstance(part.upper, NoneValue):
-            found = place, "rest"
-        elif upper == 1 and (isinstance(part.lower, NoneValue) or lower == 0):
-            found = place, "first"
-        else:
-            return None
-    return found
 
 
 def _regrouped(g: Graph, event: Event) -> Misjoin | None:

@@ -38,6 +38,19 @@ class First(nn.Module):
         first = first + self.map(first)
         return torch.cat([first, x[:, 1:]], dim=0)  # <- SD104
 """,
+    "labels that are shifted by one, whose rank nothing says": """
+def shifted(labels, ignored):
+    return torch.cat((labels[..., 1:], torch.full_like(labels[:, :1], ignored)), 0)  # <- SD104
+""",
+    "inputs that begin with a token, and all but the last": """
+def begun(tokens, begin):
+    return torch.cat([torch.full_like(tokens[:, :1], begin), tokens[:, :-1]], dim=0)  # <- SD104
+""",
+    "steps that are shifted by one": """
+def shifted(x):
+    B, T, d = x.shape
+    return torch.cat([x[..., 1:, :], torch.zeros_like(x[:, -1:])], dim=0)  # <- SD104
+""",
     "keys and values that two maps of a kind have made": """
 class Cached(nn.Module):
     def __init__(self, width):
@@ -134,6 +147,19 @@ class Loop(nn.Module):
 }
 
 RIGHT = {
+    "what is shifted along the axis that is cut": """
+def shifted(labels, x, vector, ignored):
+    B, T, d = x.shape
+    labels = torch.cat((labels[..., 1:], torch.full_like(labels[:, :1], ignored)), 1)
+    rolled = torch.cat((vector[..., 1:], vector[..., :1]), 0), torch.cat((vector[1:], vector[:1]), -1)
+    other = torch.cat([x[..., 1:, :], torch.zeros_like(x[:, -1:])], dim=-2)
+    return labels, rolled, other
+""",
+    "the two halves of a pair, side by side": """
+def beside(pair):
+    two, B, d = pair.shape
+    return torch.cat([pair[:-1], pair[-1:]], dim=-1), torch.cat([pair[1:], pair[:1]], dim=2)
+""",
     "what the comment beside it says": """
 def mixed(context, asked):
     B, T, d = context.shape
