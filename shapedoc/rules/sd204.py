@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor
-from shapedoc.rules.contractions import literal, tensor_operands
+from shapedoc.rules.contractions import is_number, literal, names, tensor_operands
 from shapedoc.rules.elementwise import ARITHMETIC, REDUCTIONS, keeps_axis, reduction_of, shallowest
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
+
+# What is done to a reduction and leaves its axes as they are, so long as its other operands are numbers.
+_KEEPS = names("add sub mul div clamp clamp_min maximum sqrt float to type_as double half")
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -30,23 +34,24 @@ def check(trace: Trace) -> Iterator[Finding]:
 
 
 def _of_unknown_rank(trace: Trace, event: Event) -> Iterator[Finding]:
-    """A tensor of unknown rank and its own reduction.
+    """A tensor of unknown rank and its own reduction, alone or with a number: ``x / (x.sum(-1) + eps)``.
 
-    Over axis 1 or a later one the two line up for no rank. Over the last axis they do for vectors alone, which the code
-    does not have in mind where it keeps that axis in another reduction.
+    Over axis 1 or a later one the two line up for no rank, and neither do they over one from the end that certainly has
+    another before it. Over the last axis they do for vectors alone, which the code does not have in mind where it keeps
+    that axis in another reduction.
     """
     g, operands = graph(trace), tensor_operands(event)
     if len(operands) != 2:
         return
     for low, high in (operands, operands[::-1]):
-        reduction = g.producer(low.value)
-        if reduction is None or reduction.short not in REDUCTIONS or keeps_axis(reduction):
+        reduction = _reduced(g, low)
+        if reduction is None:
             continue
         source, shape = tensor_operands(reduction)[:1], shape_at(event, high)
         axis = literal(reduction.value("dim"))
         if not source or not _same(g, source[0], high) or shape is None or shape.rank is not None or axis is None:
             continue
-        if axis >= 1:
+        if axis >= 1 or _has_another_before(shape, axis):
             yield _found(trace, event, reduction, low, high, "error")
         elif axis == -1 and (
             _keeps_elsewhere(g, high)
@@ -55,6 +60,20 @@ def _of_unknown_rank(trace: Trace, event: Event) -> Iterator[Finding]:
             or _is_scaled(g, event)
         ):
             yield _found(trace, event, reduction, low, high, "warning")
+
+
+def _reduced(g: Graph, operand: Operand) -> Event | None:
+    """The reduction without `keepdim` that an operand is, whatever numbers it was combined with since."""
+    made = g.producer(operand.value)
+    while made is not None and made.short in _KEEPS:
+        others = [o for o in tensor_operands(made) if not is_number(o)]
+        made = g.producer(others[0].value) if len(others) == 1 else None
+    return made if made is not None and made.short in REDUCTIONS and not keeps_axis(made) else None
+
+
+def _has_another_before(shape: Shape, axis: int) -> bool:
+    """Whether an axis that is counted from the end has another one before it that is no 1."""
+    return axis < 0 and -axis < len(shape.suffix) and shape.suffix[axis - 1].dim.value != 1
 
 
 def _is_scaled(g: Graph, event: Event) -> bool:

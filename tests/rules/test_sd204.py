@@ -16,6 +16,21 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "with a number, of what certainly has another axis": """
+class Routed(nn.Module):
+    def __init__(self, width, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.map = nn.Linear(width, n_heads * d_head)
+
+    def forward(self, x, k):
+        router = torch.sigmoid(self.map(x).unflatten(-1, (self.n_heads, self.d_head)))
+        return router / (router.sum(dim=-1) + 1e-9)  # <- SD204
+""",
+    "over a later axis, with a number": """
+def shares(weights):
+    return weights / weights.sum(dim=1).clamp(min=1e-9)  # <- SD204
+""",
     "of a rank that is not known, which the sum after it keeps": """
 def softmax(x):
     above = torch.exp(x - torch.max(x, dim=-1)[0])  # <- SD204
@@ -125,6 +140,15 @@ def centred(scores):
 }
 
 RIGHT = {
+    "a vector, or rows of one, with a number": """
+def shares(weights, rows):
+    return weights / (weights.sum(dim=-1) + 1e-9), rows.unsqueeze(-2) / (rows.unsqueeze(-2).sum(-1) + 1e-9)
+""",
+    "over the first axis from the end that is known": """
+def centred(x):
+    x = x.unflatten(-1, (4, 8))
+    return x - (x.mean(-1, keepdim=True) + 1.0), x.sum(0) - (x.sum(0) + 1.0)
+""",
     "a vector by its own mean": """
 class Centre(nn.Module):
     def forward(self, x):
