@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
-from shapedoc.core.value import Bool, Bound, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
+from shapedoc.core.value import Bool, Bound, Float, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.context import OpContext
 
@@ -29,7 +29,8 @@ __all__ = [
 
 def size(at: OpContext, layer: Layer, name: str) -> Dim:
     """A size among the constructor's arguments, any size where it is not known; the call is lost where it is none."""
-    if isinstance(layer.config.get(name), Bound | Library | Unknown):
+    value = layer.config.get(name)
+    if isinstance(value, Bound | Library | Unknown) or (isinstance(value, Float) and value.value is None):
         return at.fresh().dim
     found = size_or_none(at, layer, name)
     if found is None:

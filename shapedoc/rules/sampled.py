@@ -1,7 +1,8 @@
 """Probabilities of which some are picked: along the axis that they sum to one over.
 
-``multinomial`` takes them along the last axis; ``argmax`` and ``topk`` say along which. So does the ``cumsum`` of
-sorted probabilities, as where only those are kept that make up a share of all.
+``multinomial`` takes them along the last axis, and so does a ``Categorical`` that is made of them; ``argmax`` and
+``topk`` say along which. So does the ``cumsum`` of sorted probabilities, as where only those are kept that make up a
+share of all.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from shapedoc.core.value import Layer
 from shapedoc.rules.contractions import literal
 from shapedoc.rules.flow import Graph, graph, result_shape
 
-__all__ = ["Misdrawn", "misdrawn", "not_the_last"]
+__all__ = ["LAST", "Misdrawn", "misdrawn", "not_the_last"]
 
 _SOFTMAXES = frozenset(("softmax", "Softmax.forward"))
 _PICKS = frozenset(("argmax", "topk"))
+# What draws along the last axis.
+LAST = frozenset(("multinomial", "Categorical"))
 # What leaves the axes of probabilities where they are.
 _PLAIN = frozenset(
     ("clone", "detach", "float", "double", "to", "cpu", "cuda", "clamp", "masked_fill", "phi", "contiguous", "sort")
@@ -59,7 +62,7 @@ def _of(g: Graph, event: Event) -> Misdrawn | None:
     shape, scores = result_shape(event), event.operand("input")
     if number is None or shape is None or scores is None or (shape.suffix and shape.suffix[-1].dim == ONE):
         return None
-    picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(g, e)) is not None]
+    picks = [(e, along) for e in g.forward(event, _keeps_axes) if (along := _picks_along(g, e, event)) is not None]
     squeezed = _has_lost_axes(g, scores)
     if not picks or not all(_is_before(shape, number, along, squeezed) for _, along in picks):
         return None
@@ -87,10 +90,19 @@ def _is_sorted(g: Graph, event: Event) -> bool:
     )
 
 
-def _picks_along(g: Graph, event: Event) -> int | None:
-    """The axis that an operation picks along, as it is written."""
-    if event.short == "multinomial":
-        return -1
+def _is_given_shares(g: Graph, event: Event, source: Event) -> bool:
+    """Whether a distribution is made of probabilities, its first argument or `probs`, that come of an event."""
+    given = next((o for o in event.operands if o.name in ("0", "probs")), None)
+    made = g.producer(given.value) if given is not None else None
+    while made is not None and made is not source and _keeps_axes(made):
+        made = g.main_source(made)
+    return made is not None and made is source
+
+
+def _picks_along(g: Graph, event: Event, source: Event) -> int | None:
+    """The axis that an operation picks along, of what comes of `source`, as it is written."""
+    if event.short in LAST:
+        return -1 if event.short == "multinomial" or _is_given_shares(g, event, source) else None
     if event.short == "cumsum":
         return literal(event.value("dim")) if _is_sorted(g, event) else None
     if event.short not in _PICKS or event.op.startswith("numpy"):

@@ -18,7 +18,7 @@ from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
 from shapedoc.rules.reverse import Turned, weights_behind
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sampled import Misdrawn, misdrawn
+from shapedoc.rules.sampled import LAST, Misdrawn, misdrawn
 from shapedoc.rules.sd402 import maker_of_one
 from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, is_renormalised, softmaxes
 from shapedoc.rules.weights import Use, uses
@@ -223,7 +223,7 @@ def _not_drawn(trace: Trace, drawn: Misdrawn) -> Finding:
     sizes = [axis_at(shape, n) for n in (drawn.number, drawn.along)]
     ours, right = (event.sizes.show(axis.dim) if axis is not None else "?" for axis in sizes)
     over = f" (`{ours}`)" if "?" not in ours else ""
-    draws = picked.short == "multinomial"
+    draws = picked.short in LAST
     last = "the last axis" if drawn.along == -1 else f"axis {drawn.along}"
     return finding(
         trace,
@@ -237,7 +237,8 @@ def _not_drawn(trace: Trace, drawn: Misdrawn) -> Finding:
         actual=shape_text(event, drawn.scores.shape) if drawn.scores.shape is not None else "",
         labels=label(picked.span, f"draws one of `{right}`" if draws else f"`{picked.short}` picks along {last}")
         + call_labels(event),
-        why="`multinomial` takes the last axis for the probabilities of one draw, so that they must sum to 1 over it"
+        why=f"`{picked.short}` takes the last axis for the probabilities of one draw, so that they "
+        "must sum to 1 over it"
         if draws
         else "what is picked from must be comparable: probabilities that sum to 1 over the axis that is picked along",
         help=f"normalise the axis that is drawn from: `dim={drawn.along}`",
