@@ -164,9 +164,11 @@ def _part(at: OpContext, value: Value) -> Value:
         case Int() | SliceValue() | NoneValue() | EllipsisValue():
             return value
         case Tensor(kind=kind):
-            if kind == "":
+            if kind != "":
+                return value
+            if at.shape(value).rank != 1:
                 at.lost("an index tensor may be a mask")
-            return value
+            return at.tensor((at.fresh(),), kind="int")  # of a row of numbers, or of one of truth values: some elements
         case Seq(items=items, rest=None):
             kinds = {type(v) for v in items}
             if kinds <= {Int}:
