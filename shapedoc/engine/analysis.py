@@ -112,13 +112,20 @@ def _causes(findings: list[Finding]) -> list[Finding]:
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for a rule and a span, the gravest: a function is followed by itself and as it is called."""
+    """One finding for a rule and a span, the gravest: a function is followed by itself and as it is called.
+
+    Of those that are as grave, one that does not follow from another.
+    """
     best: dict[tuple[str, str, Span], Finding] = {}
     for finding in findings:
         key = (finding.path, finding.code, finding.span)
-        if key not in best or _GRAVITY[finding.severity] > _GRAVITY[best[key].severity]:
+        if key not in best or _weight(finding) > _weight(best[key]):
             best[key] = finding
     return list(best.values())
+
+
+def _weight(finding: Finding) -> tuple[int, bool]:
+    return _GRAVITY[finding.severity], not finding.follows
 
 
 def _concrete(text: str) -> ir.Module | None:

@@ -41,6 +41,11 @@ def test_one_rule_speaks_once_of_one_place_and_the_gravest_word_counts(saying: C
     assert [f.message for f in analyse("a.py", TEXT, Settings()).findings] == ["error on 2", "warning on 3"]
 
 
+def test_of_two_that_are_as_grave_the_one_that_follows_from_nothing_counts(saying: Callable[..., None]) -> None:
+    saying(replace(_finding(2), follows=True), _finding(2), replace(_finding(2), follows=True), _finding(3))
+    assert [f.span.line for f in analyse("a.py", TEXT, Settings()).findings] == [2, 3]
+
+
 def test_what_is_suppressed_is_not_said_and_what_suppresses_nothing_is(saying: Callable[..., None]) -> None:
     saying(_finding(2))
     text = TEXT.replace("zeros(2)", "zeros(2)  # shapedoc: ignore[SD101]").replace("= x", "= x  # shapedoc: ignore")
