@@ -8,7 +8,7 @@ from math import gcd
 
 from shapedoc.core.dim import ZERO, Dim, Sym
 
-__all__ = ["Floor", "as_operand", "cancelled", "floor_of", "one_owner", "restored"]
+__all__ = ["Floor", "as_operand", "cancelled", "divides_by_name", "floor_of", "one_owner", "restored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,21 @@ def cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
             common.append(s)
     shared = Dim({tuple(common): gcd(c, d)})
     return a.divide(shared) or a, b.divide(shared) or b
+
+
+def divides_by_name(whole: Dim, by: Dim, floor: Floor, a: Dim, b: Dim) -> bool:
+    """Whether one of two sizes is this quotient, and the other what it would be if sizes of one name were one size.
+
+    ``table.view(n, 1, -1, 1)`` of a table ``(n, n)``: the ``n`` of the input is meant to be that of the constructor.
+    """
+    for quotient, other in ((a, b), (b, a)):
+        if floor.quotient == quotient and other.sym is not None and other.sym.name:
+            named: dict[str, Sym] = {}
+            syms = sorted((whole * by * other).syms, key=lambda s: s.uid)
+            one = {s: Dim.of(named.setdefault(s.name, s)) for s in syms if s.name}
+            if whole.substitute(one).divide(by.substitute(one)) == other.substitute(one):
+                return True
+    return False
 
 
 def as_operand(text: str) -> str:

@@ -15,7 +15,7 @@ from itertools import product
 from shapedoc.core.agreement import agreed, same_run, ways
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
-from shapedoc.core.quotients import Floor, as_operand, cancelled, floor_of, one_owner, restored
+from shapedoc.core.quotients import Floor, as_operand, cancelled, divides_by_name, floor_of, one_owner, restored
 from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import (
     ALWAYS,
@@ -209,6 +209,8 @@ class Sizes(Ranks):
                 return Sameness(Kind.ONLY_IF, Strength.STRONG, f"{self.show(ratio)} == 1")
         if any(not s.name for s in a.syms | b.syms) and not self._apart.of(a.sym or a, b.sym or b):
             return UNKNOWN
+        if any(divides_by_name(whole, by, floor, a, b) for (whole, by), floor in self._floors.items()):
+            return ALWAYS
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
 

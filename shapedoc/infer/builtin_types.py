@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapedoc.core.value import Bool, Layer, Library, NoneValue, Str, Unknown, Value
+from shapedoc.core.value import Bool, Layer, Library, NoneValue, Seq, Str, Unknown, Value
 from shapedoc.infer import attributes
 from shapedoc.infer.builtins import Keywords, Node, builtin
 from shapedoc.infer.join import join
 from shapedoc.infer.kinds import is_of
 from shapedoc.infer.machine import Arg, Machine
-from shapedoc.infer.values import Choice, Instance
+from shapedoc.infer.values import Builtin, Choice, Instance
 from shapedoc.source import ir
 
 _LAYERS = Library("torch.nn")
@@ -71,5 +71,9 @@ def type_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Va
             return value.cls
         case Layer():
             return Library(value.kind)
+        case Seq(kind="list" | "tuple" as kind):
+            return Builtin(kind)
+        case Str():
+            return Builtin("str")
         case _:
             return Unknown("a type")

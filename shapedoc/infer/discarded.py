@@ -31,10 +31,19 @@ def note_discarded(m: Machine, node: ir.Call, begin: int) -> None:
 
 def drops_result(node: ir.Call, event: Event) -> bool:
     """Whether a call that stands as a statement, and whose operation this is, drops what it makes."""
-    if _stands_again(node) or any(name is None or name in _CHANGES for name, _ in node.keywords):
+    if _stands_again(node) or any(map(_changes_an_operand, node.keywords)):
         return False
     called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
     return not called.endswith("_") or event.short.endswith(".forward")
+
+
+def _changes_an_operand(keyword: tuple[str | None, ir.Expr]) -> bool:
+    """Whether a keyword says where the result goes: ``out=x``, ``inplace=True``, NumPy's ``copy=False``, or may say so.
+
+    Source: NumPy documentation, numpy.nan_to_num: "Whether to create a copy of x (True) or to replace values in-place".
+    """
+    name, value = keyword
+    return name is None or name in _CHANGES or (name == "copy" and isinstance(value, ir.Const) and value.value is False)
 
 
 def _stands_again(node: ir.Call) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.dim import ONE
-from shapedoc.core.shape import Axis, Run
-from shapedoc.core.value import Bool, Int, NoneValue, Seq, SizeOf, Tensor, Unknown
+from shapedoc.core.value import Bool, Int, NoneValue, Seq, SizeOf, Unknown
 from shapedoc.infer.join import OPTIONAL
 from shapedoc.infer.machine import Machine, Signal
+from shapedoc.infer.ranked import assume_rank
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 
@@ -51,7 +51,7 @@ def take_for_granted(m: Machine, test: ir.Expr, holds: bool) -> Signal:
         return ""
     if op == "==" and holds and isinstance(right, ir.Const) and isinstance(right.value, int):
         _assume_one(m, test.left, right.value)
-        return _assume_rank(m, test.left, right.value)
+        return assume_rank(m, test.left, right.value)
     return ""
 
 
@@ -184,34 +184,3 @@ def _assume_one(m: Machine, left: ir.Expr, number: int) -> None:
     sym = m.sizes.resolve(value.dim).sym if isinstance(value, Int) else None
     if sym is not None and sym.value is None:
         m.sizes.bind(sym, ONE)
-
-
-def _assume_rank(m: Machine, left: ir.Expr, rank: int) -> Signal:
-    """Inside ``if x.dim() == 3`` (or ``x.ndim``, ``len(x.shape)``) the rank is known; one of more never does."""
-    source: ir.Expr | None = None
-    if isinstance(left, ir.Call):
-        if isinstance(left.func, ir.Attribute) and left.func.attr in ("dim", "ndimension"):
-            source = left.func.value
-        elif isinstance(left.func, ir.Name) and left.func.id == "len" and len(left.args) == 1:
-            arg = left.args[0]
-            if isinstance(arg, ir.Attribute) and arg.attr == "shape":
-                source = arg.value
-            elif isinstance(arg, ir.Call) and isinstance(arg.func, ir.Attribute) and arg.func.attr == "size":
-                source = arg.func.value
-    elif isinstance(left, ir.Attribute) and left.attr == "ndim":
-        source = left.value
-    if source is None:
-        return ""
-    value = m.eval(source)
-    if isinstance(value, Symbolic) and value.used_as_tensor:
-        value = value.as_tensor()
-    if isinstance(value, Tensor):
-        shape = m.sizes.shape(value.shape)
-        if rank < len(shape.axes):
-            return "raise"
-        if shape.run is not None:
-            run = shape.items[shape.run]
-            assert isinstance(run, Run)
-            missing = rank - (len(shape.items) - 1)
-            m.sizes.bind_run(run, tuple(Axis(m.sizes.fresh()) for _ in range(missing)))
-    return ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shapedoc.core.value import Bool, DictValue, Dtype, NoneValue, Seq, Str, Unknown, Value
-from shapedoc.infer.values import Choice, Symbolic
+from shapedoc.infer.values import Builtin, Choice, Symbolic
 
-__all__ = ["identity", "membership", "same_dtype"]
+__all__ = ["identity", "membership", "same_builtin", "same_dtype"]
 
 # What torch makes of Python's numbers, under both of its names.
 _USUAL = frozenset(("", "long", "int64", "float", "float32", "bool"))
@@ -24,7 +24,14 @@ def identity(left: Value, right: Value, same: bool) -> Bool:
         return Bool(not same)
     if isinstance(left, Bool) and isinstance(right, Bool) and left.value is not None and right.value is not None:
         return Bool((left.value == right.value) == same)
+    if isinstance(left, Builtin) and isinstance(right, Builtin):
+        return same_builtin(left, right, same)
     return Bool()
+
+
+def same_builtin(left: Builtin, right: Builtin, same: bool) -> Bool:
+    """Whether two of Python's own types or functions are one: ``type(names) is list``."""
+    return Bool((left.name == right.name) == same)
 
 
 def membership(left: Value, right: Value, inside: bool) -> Bool:

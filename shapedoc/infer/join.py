@@ -158,7 +158,7 @@ def _join_used(machine: Machine, values: Sequence[Value], node: Where) -> Value 
     if tensors and len(tensors) + len(symbols) == len(values):
         return _join_default(machine, tensors, symbols, node)
     if any(isinstance(v, Int) for v in values) and all(isinstance(v, Int | Symbolic) for v in values):
-        return machine.fresh_int()
+        return _one_of(machine, values)
     if tensors:
         lost = [v for v in values if isinstance(v, Unknown)]
         if len(lost) + len(tensors) == len(values):
@@ -182,7 +182,7 @@ def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value
             ):
                 return first
             if all(isinstance(v, Int) for v in values):
-                return machine.fresh_int()
+                return _one_of(machine, values)
             if all(isinstance(v, Int | Float) for v in values):
                 return Float()
         case Float():
@@ -215,6 +215,12 @@ def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value
             if all(v == first for v in values[1:]):
                 return first
     return None
+
+
+def _one_of(machine: Machine, values: Sequence[Value]) -> Int:
+    """A number that is one of several; where 0 is among them nothing may rest on its being there."""
+    none = any(isinstance(v, Int) and v.dim.const == 0 for v in values)
+    return machine.fresh_count() if none else machine.fresh_int()
 
 
 def join_different(values: Sequence[Value]) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor, Value
+from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.infer.machine import Machine
 from shapedoc.infer.values import Choice, Class, Instance
 from shapedoc.ops.registry import find_layer
@@ -31,8 +31,8 @@ def is_of(value: Value, cls: Value) -> Bool:
             if any(x in ("list", "tuple") for x in labels):
                 return Bool(True) if set(labels) >= {"list", "tuple"} or value.kind in labels else Bool(False)
             return Bool(False) if all(x in ("torch.Tensor", "int", "float", "str") for x in labels) else Bool()
-        case Int() if all(x in ("int", "float", "str", "list", "tuple", "dict") for x in labels):
-            return Bool("int" in labels)
+        case Int() | Str() if all(x in ("int", "float", "str", "list", "tuple", "dict") for x in labels):
+            return Bool(("int" if isinstance(value, Int) else "str") in labels)
         case Layer() if value.kind in labels or all(find_layer(x) is not None for x in labels):
             return Bool(value.kind in labels)
         case Instance():

@@ -22,11 +22,11 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.infer import numbers
-from shapedoc.infer.identity import identity, membership, same_dtype
+from shapedoc.infer.identity import identity, membership, same_builtin, same_dtype
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, called, evaluator
 from shapedoc.infer.truth import truth
-from shapedoc.infer.values import Symbolic
+from shapedoc.infer.values import Builtin, Symbolic
 from shapedoc.source import ir
 from shapedoc.source.operators import ARITHMETIC, COMPARISONS
 
@@ -206,6 +206,8 @@ def _compare(m: Machine, op: str, a: Arg, b: Arg, node: ir.Compare) -> Value:
         return same_dtype(left, right, op == "==")
     if isinstance(left, Library) and isinstance(right, Library) and op in ("==", "!="):
         return Bool((left.qualified == right.qualified) == (op == "=="))
+    if isinstance(left, Builtin) and isinstance(right, Builtin) and op in ("==", "!="):
+        return same_builtin(left, right, op == "==")
     if op in ("in", "not in"):
         return membership(left, right, op == "in")
     if op in ("==", "!=") and (isinstance(left, NoneValue) != isinstance(right, NoneValue)):

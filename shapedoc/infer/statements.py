@@ -23,6 +23,7 @@ from shapedoc.infer.expected import walk_aside
 from shapedoc.infer.granted import ask_the_others, asks_shape, holds_of_none, settled_by_setting, take_quotient
 from shapedoc.infer.join import State, join_states, settled, snapshot
 from shapedoc.infer.machine import Machine, Signal, called, executor, span_of
+from shapedoc.infer.ranked import told_apart
 from shapedoc.infer.starred import with_star
 from shapedoc.infer.truth import condition, truth
 from shapedoc.infer.values import Class, Function, Setting, Symbolic
@@ -80,6 +81,7 @@ def branching(m: Machine, node: ir.If) -> Signal:
         return signal
     question, before = asked_of(m, node.test), m.sizes
     states = [snapshot(m, partial(walk_branch, m, node, question, holds)) for holds in (True, False)]
+    told_apart(node.test, states)
     signal = join_states(m, states, node)
     returned = [s.sizes for s in states if s.signal == "return"]
     if len(returned) == 1 and asks_shape(node.test):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.core.dim import ONE, ZERO, Dim
+from shapedoc.core.sameness import never_positive
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, SliceValue, Value
 from shapedoc.ops.context import OpContext
@@ -79,13 +80,18 @@ def _length(at: OpContext, size: Dim, part: SliceValue) -> Dim | None:
     return strided(at, length, step)
 
 
+def _from_the_end(bound: Dim) -> bool:
+    """Whether a bound counts from the end: ``-n``, and ``-(n - 1)``."""
+    return bool(bound.terms) and never_positive(bound)
+
+
 def _crops(at: OpContext, size: Dim, value: Value) -> bool:
     """``tokens[:, -block_size:]`` leaves at most so many: all of them where there are not more."""
     bound = whole(at, value)
     if bound is None or (bound.const is not None and bound.const > -_FEW):
         return False
     bound = at.sizes.resolve(bound)
-    if not bound.terms or not all(c < 0 for _, c in bound.terms):
+    if not _from_the_end(bound):
         return False
     return size + bound != ZERO and not surpasses(size, -bound)
 
@@ -96,7 +102,7 @@ def _inside(at: OpContext, size: Dim, value: Value) -> Dim | None:
     if bound is None:
         return None
     bound = at.sizes.resolve(bound)
-    if bound.terms and all(c < 0 for _, c in bound.terms):
+    if _from_the_end(bound):
         bound = size + bound
         return ZERO if bound.value is not None and bound.value < 0 else bound
     if bound.value is not None and size.value is not None:

@@ -325,7 +325,8 @@ class Masks:
         first = found[0] if found else None
         if first is None or any(f is None or f.sign != first.sign or f.additive != first.additive for f in found):
             return None
-        return first
+        one = all(f is not None and f.triangle == first.triangle for f in found)
+        return first if one else replace(first, triangle=None)  # the author chooses between two
 
     def _laid_out(self, event: Event) -> Meaning | None:
         found = self.of(_operand(event, 0))

@@ -123,6 +123,8 @@ def scaled_scores(g: Graph, scores: Operand) -> Scaled | None:
     found = contraction(event, operands[0]) if event is not None and len(operands) == 2 else None
     if found is None or any(isinstance(o.value, Tensor) and o.value.learned for o in operands):
         return None
+    if any(_is_wider(g, found, o) for o in added):
+        return None
     sides = [side(g, operand) for operand in operands]
     result = Scaled(found, factors, tuple(sides), unknown, added)
     for one in sides:
@@ -133,6 +135,21 @@ def scaled_scores(g: Graph, scores: Operand) -> Scaled | None:
     # What scales both sides at once, as an embedding's sqrt(d_model), is no scale of the scores.
     result.factors = [f for f in result.factors if seen.count(f.event.index) == 1]
     return result
+
+
+def _is_wider(g: Graph, product: Contraction, added: Operand) -> bool:
+    """Whether what is added to scores is a product over another size: the variance of both together is another one.
+
+    Source: DeepSeek-AI 2024, DeepSeek-V2, equation 18: content and rotary part, scaled by the root of both widths.
+    """
+    source = g.producer(added.value)
+    behind = next((e for e in g.back(source, _passes) if e.short in PRODUCTS), None) if source is not None else None
+    operands = tensor_operands(behind) if behind is not None else []
+    other = contraction(behind, operands[0]) if behind is not None and len(operands) == 2 else None
+    if other is None or other.event.sizes is None:
+        return False
+    widths = [[other.event.sizes.resolve(a.dim) for a in c.summed] for c in (product, other)]
+    return widths[0] != widths[1]
 
 
 def _scaling(g: Graph, event: Event) -> tuple[Factor, Event | None] | None:

@@ -45,8 +45,7 @@ def _is_put_back(trace: Trace, event: Event) -> bool:
     """Whether the author has thought of a batch of one, or what is left of it does as well.
 
     The axis is put back under a condition (``if batch_size == 1: x = x.unsqueeze(0)``), or by a view that names it; or
-    a column (B, 1) only meets
-    others element by element, which a number does too.
+    the other way squeezes another; or a column (B, 1) only meets others element by element, which a number does too.
     """
     g = graph(trace)
     users = g.users[event.index]
@@ -60,7 +59,21 @@ def _is_put_back(trace: Trace, event: Event) -> bool:
         return False
     if literal(event.value("dim")) == 0 and all(e.short == "phi" for e in users) and _is_met(trace, shape.rank):
         return True
+    if any(_picks_axis(g, phi, event) for phi in users):
+        return True
     return (shape.rank == 2 and _meets_only(g, event)) or _becomes_one(g, event)
+
+
+def _picks_axis(g: Graph, phi: Event, event: Event) -> bool:
+    """Whether the other way squeezes another axis of the same value: the author knows which of them is 1 there.
+
+    ``x.squeeze(0) if packed else x.squeeze(1)``: what is packed is a batch of one.
+    """
+    number = literal(event.value("dim"))
+    if phi.short != "phi" or number is None:
+        return False
+    others = [e for e in g.inputs(phi) if e is not event and e.short == "squeeze"]
+    return any(g.inputs(e) == g.inputs(event) and literal(e.value("dim")) not in (None, number) for e in others)
 
 
 def _names_batch(trace: Trace, view: Event, event: Event, shape: Shape) -> bool:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding, Severity
+from shapedoc.core.shape import Axis
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Float, Int, Tensor, Value
-from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.contractions import names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.softmaxes import Softmax, denominator, softmaxes
+from shapedoc.rules.softmaxes import Softmax, denominator, holds, softmaxes
 from shapedoc.rules.weights import followed, is_mask
 from shapedoc.rules.wording import call_labels, finding, label, named, text_of
 
@@ -25,6 +26,7 @@ _LOW = -1e3
 # What learnt weights and gates come out of.
 _SHARES = names("softmax Softmax.forward sigmoid Sigmoid.forward")
 _REPEATS = names("expand expand_as repeat broadcast_to tile")
+_SUMS = names("sum mean nansum count_nonzero")
 _CHOICES = names("max argmax topk sort argsort multinomial")
 _MASKS = re.compile(r"mask|(?<![a-z])(?:keep|pad|padding|valid)(?![a-z])")
 
@@ -40,6 +42,8 @@ def check(trace: Trace) -> Iterator[Finding]:
         for user, current in followed(g, softmax):
             fault = _fault(g, softmax, user, current)
             if fault is None or _normalised_again(g, user) or _only_chosen_from(g, user):
+                continue
+            if _only_summed_beside(g, softmax, user):
                 continue
             if fault[1] == "warning" and masked:
                 tidied.add(user.span)  # the second mask only tidies up, in the other branch as well
@@ -138,6 +142,22 @@ def _only_chosen_from(g: Graph, user: Event) -> bool:
     """Whether masked weights serve to choose the greatest, or to draw: they need not sum to 1."""
     users = [e for e in g.forward(user, lambda e: e.short in SHAPING) if e.short not in SHAPING]
     return bool(users) and all(e.short in _CHOICES for e in users)
+
+
+def _only_summed_beside(g: Graph, softmax: Softmax, user: Event) -> bool:
+    """Whether masked weights are summed over axes that they are not normalised over, and nothing else: counted.
+
+    Source: Fedus et al. 2021, equations 4 to 6: the share of the tokens that a router sends to each expert.
+    """
+    axis = softmax.axis
+    users = [e for e in g.forward(user, lambda e: e.short in SHAPING) if e.short not in SHAPING]
+    return axis is not None and bool(users) and all(_sums_beside(e, axis) for e in users)
+
+
+def _sums_beside(event: Event, axis: Axis) -> bool:
+    shape = shape_at(event, next(iter(tensor_operands(event)), None)) if event.short in _SUMS else None
+    summed = reduced_axes(event, shape) if shape is not None else None
+    return bool(summed) and not any(holds(a, axis) for a in summed or ())
 
 
 def _masked_before(g: Graph, softmax: Softmax) -> bool:

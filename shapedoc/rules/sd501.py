@@ -262,9 +262,14 @@ def _contradiction(trace: Trace, event: Event) -> Iterator[Finding]:
 
 
 def _is_interval(trace: Trace, *edges: Meaning) -> bool:
-    """Whether two masks bound one count of positions: ``(start <= i) & (i < end)``."""
+    """Whether two masks bound one count of positions, or two counts by one bound.
+
+    ``(start <= i) & (i < end)`` is an interval, ``(rows < n) & ~(columns < n)`` a block of a table.
+    """
     counts = [{e.index for e in graph(trace).back(m.made, lambda _: True) if e.short == "arange"} for m in edges]
-    return bool(counts[0] & counts[1])
+    ordered = all(m.made.short in ("lt", "le", "gt", "ge") for m in edges)
+    bounds = [{v.uid for o in m.made.operands if isinstance(v := o.value, Tensor) and v.event < 0} for m in edges]
+    return bool(counts[0] & counts[1] or (ordered and bounds[0] & bounds[1]))
 
 
 def _joined(trace: Trace, event: Event, keep: tuple[Operand, Meaning], drop: tuple[Operand, Meaning]) -> Finding:

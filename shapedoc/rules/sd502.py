@@ -13,7 +13,7 @@ from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import result_shape
 from shapedoc.rules.masks import Meaning, Triangle, masks
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sinks import mask_sinks
+from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -26,18 +26,26 @@ _WRONG = {
 
 
 def check(trace: Trace) -> Iterator[Finding]:
+    applied = list(_applied(trace))
+    right = {sink.event.span for sink, _, kept in applied if kept == Triangle("lower", 0)}
+    for sink, meaning, kept in applied:
+        # Where another answer of the caller gives the right one, the author lets him choose.
+        if kept in _WRONG and _is_square(meaning.made) and sink.event.span not in right:
+            yield _found(trace, sink.event, text_of(trace, sink.mask), meaning, kept)
+    for event in trace.events:
+        if event.short in ("and_", "logical_and", "bitwise_and", "mul"):
+            yield from _joined(trace, event)
+
+
+def _applied(trace: Trace) -> Iterator[tuple[Sink, Meaning, Triangle]]:
+    """Where causal masks are applied, what they mean, and the region that they keep."""
     known = masks(trace)
     for sink in mask_sinks(trace):
         meaning = known.of(sink.mask.value)
         if meaning is None or meaning.triangle is None or (sink.how == "add" and not meaning.additive):
             continue
         expects = "drop" if meaning.additive else sink.expects
-        kept = meaning.triangle if expects == "keep" else meaning.triangle.complement()
-        if kept in _WRONG and _is_square(meaning.made):
-            yield _found(trace, sink.event, text_of(trace, sink.mask), meaning, kept)
-    for event in trace.events:
-        if event.short in ("and_", "logical_and", "bitwise_and", "mul"):
-            yield from _joined(trace, event)
+        yield sink, meaning, meaning.triangle if expects == "keep" else meaning.triangle.complement()
 
 
 def _joined(trace: Trace, event: Event) -> Iterator[Finding]:

@@ -105,7 +105,7 @@ def _are_alike(g: Graph, one: Event, a: Value, other: Event, b: Value) -> bool:
         return False
     if made is not None and made_2 is not None and made.span.line:
         if made is made_2:
-            return made.short not in ("cat", "add")
+            return made.short not in ("cat", "add") and not made.lost
         same = made.short == made_2.short and _settings(made) == _settings(made_2)
         if same and made.short in ("Linear.forward", "split", "chunk"):
             return True

@@ -49,6 +49,7 @@ _BOTH = re.compile(r"[\s\])}]*(?:,|&|\+|and)[\s\[({]*")
 _GOES_ON = re.compile(r"\s*(?:-+>|=+>|→|⇒|⟶)")
 _OR_END = re.compile(r"(?:\bor(?:\s+\w*Tensor)?|/)\s*$")
 _LIST = re.compile(r"\s*(?:[,;&.]|\band\b|\s)*")
+_SPREADS = re.compile(r"[\s,]*(?:(?:is|are|gets?)\s+)?broadcast(?:s|ed|ing)?\s+(?:over|with|against|along|across)\b")
 _IF = re.compile(r"[\s,]*(?:if|when|unless|for|else|in case)\b")
 _EXPLICIT = re.compile(r"shapedoc:\s*")
 _DIRECTIVE = re.compile(r"(?:ignore|skip|off|on|disable|enable|noqa)\b")
@@ -160,6 +161,8 @@ def _groups(text: str, atoms: list[Atom]) -> list[_Group]:
         end = atom.end
         if groups and _IF.match(text, end):
             groups[-1].doubtful = True
+    # What is spread over something else is one of two operands, whatever the line makes of them.
+    groups = [g for g in groups if not _SPREADS.match(text, g.atoms[-1].end)]
     for one, other in pairwise(groups):
         if _BOTH.fullmatch(text, one.atoms[-1].end, other.atoms[0].start):
             become = [g for g in groups if (g is other and "->" in g.links) or g.prefix.arrow]
