@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
 from shapedoc.core.dim import ZERO, Dim, Sym
 
-__all__ = ["Floor", "as_operand", "cancelled", "divides_by_name", "floor_of", "one_owner", "restored"]
+__all__ = [
+    "Floor",
+    "Floors",
+    "as_operand",
+    "cancelled",
+    "divided",
+    "divides_by_name",
+    "floor_of",
+    "may_be_one",
+    "may_be_rounded",
+    "one_owner",
+    "spelled",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +35,10 @@ class Floor:
     of: Sym | None = None
     size: Dim = ZERO
     owner: str = ""
+
+
+# What has been divided and by what, and what came of it.
+Floors = Mapping[tuple[Dim, Dim], Floor]
 
 
 def floor_of(a: int | None, b: int | None) -> int | None:
@@ -70,7 +86,7 @@ def as_operand(text: str) -> str:
     return f"({text})" if any(c in text for c in " *") else text
 
 
-def restored(product: Dim, split: Sequence[tuple[Sym, Dim]]) -> Dim:
+def _restored(product: Dim, split: Sequence[tuple[Sym, Dim]]) -> Dim:
     """A product with the sizes that a floor division split whole again; split: each of them, and what it became."""
     for _ in range(4):
         for whole, parts in split:
@@ -82,3 +98,44 @@ def restored(product: Dim, split: Sequence[tuple[Sym, Dim]]) -> Dim:
         else:
             break
     return product
+
+
+def divided(dim: Dim, floors: Floors) -> Dim:
+    """A size made of the quotients that were taken of it, also where another branch took them.
+
+    Each quotient is put in once: one that was bound to what it divides would grow for ever.
+    """
+    for floor in floors.values():
+        if floor.of is not None and not floor.of.flexible and floor.of in dim.syms:
+            dim = dim.substitute({floor.of: floor.size})
+    return dim
+
+
+def may_be_rounded(difference: Dim, a: Dim, b: Dim, floors: Floors) -> bool:
+    """Whether two sizes differ by no more than a division by a number leaves: ``2 * (n // 2) + 1`` is an odd n."""
+    if difference.const is None:
+        return False
+    return any(
+        divisor.const is not None
+        and abs(difference.const) < divisor.const
+        and not floor.quotient.syms.isdisjoint(a.syms | b.syms)
+        for (_, divisor), floor in floors.items()
+    )
+
+
+def may_be_one(ratio: Dim, floors: Floors) -> bool:
+    """Whether a ratio is what is left of a width by the heads and the width of one: mostly nothing but 1."""
+    return any(len(b.syms) > 1 and not f.quotient.syms.isdisjoint(ratio.syms) for (_, b), f in floors.items())
+
+
+def spelled(dim: Dim, floors: Floors, known: Mapping[Sym, Dim], resolve: Callable[[Dim], Dim]) -> str:
+    """A size as the author would write it: a product that a floor division split is put together again."""
+    split = [(f.of, resolve(f.size)) for f in floors.values() if f.of is not None and f.of in known]
+    whole = ZERO
+    for monomial, coefficient in dim.terms:
+        whole = whole + _restored(Dim({monomial: coefficient}), split)
+    if whole == dim and dim.sym is None:
+        for floor in floors.values():
+            if dim == resolve(floor.quotient):
+                return floor.text
+    return str(whole)

@@ -15,7 +15,18 @@ from itertools import product
 from shapedoc.core.agreement import agreed, same_run, ways
 from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
-from shapedoc.core.quotients import Floor, as_operand, cancelled, divides_by_name, floor_of, one_owner, restored
+from shapedoc.core.quotients import (
+    Floor,
+    as_operand,
+    cancelled,
+    divided,
+    divides_by_name,
+    floor_of,
+    may_be_one,
+    may_be_rounded,
+    one_owner,
+    spelled,
+)
 from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import (
     ALWAYS,
@@ -183,7 +194,7 @@ class Sizes(Ranks):
                 return UNKNOWN
         return verdict
 
-    def _compare(self, a: Dim, b: Dim, *, divided: bool = False) -> Sameness:
+    def _compare(self, a: Dim, b: Dim, *, whole: bool = True) -> Sameness:
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return ALWAYS
@@ -197,12 +208,12 @@ class Sizes(Ranks):
                 return ALWAYS
         elif never_zero(a - b):
             lettered = any(s.origin in (LETTER, ABSENT) for s in (a - b).syms)
-            return UNKNOWN if lettered or self._may_be_rounded(a - b, a, b) else Sameness(Kind.NEVER)
-        if self._floors and not divided and (a, b) != (parts := (self._divided(a), self._divided(b))):
-            return self._compare(*parts, divided=True)
+            return UNKNOWN if lettered or may_be_rounded(a - b, a, b, self._floors) else Sameness(Kind.NEVER)
+        if self._floors and whole and (a, b) != (parts := (divided(a, self._floors), divided(b, self._floors))):
+            return self._compare(*parts, whole=False)
         for big, small in ((a, b), (b, a)):
             ratio = big.divide(small)
-            if ratio is None or small.const is not None or not ratio.syms or self._may_be_one(ratio):
+            if ratio is None or small.const is not None or not ratio.syms or may_be_one(ratio, self._floors):
                 continue
             lettered = any(s.origin == LETTER for s in ratio.syms)
             if ratio.named and not lettered and not self._unfollowed(ratio):
@@ -213,31 +224,6 @@ class Sizes(Ranks):
             return ALWAYS
         when = f"{self.show(a)} == {self.show(b)}" if all(s.name for s in a.syms | b.syms) else ""
         return Sameness(Kind.ONLY_IF, self.strength(a, b), when)
-
-    def _may_be_rounded(self, difference: Dim, a: Dim, b: Dim) -> bool:
-        """Whether two sizes differ by no more than a division by a number leaves: ``2 * (n // 2) + 1`` is an odd n."""
-        if difference.const is None:
-            return False
-        return any(
-            divisor.const is not None
-            and abs(difference.const) < divisor.const
-            and not floor.quotient.syms.isdisjoint(a.syms | b.syms)
-            for (_, divisor), floor in self._floors.items()
-        )
-
-    def _may_be_one(self, ratio: Dim) -> bool:
-        """Whether a ratio is what is left of a width by the heads and the width of one: mostly nothing but 1."""
-        return any(len(b.syms) > 1 and not f.quotient.syms.isdisjoint(ratio.syms) for (_, b), f in self._floors.items())
-
-    def _divided(self, dim: Dim) -> Dim:
-        """A size made of the quotients that were taken of it, also where another branch took them.
-
-        Each quotient is put in once: one that was bound to what it divides would grow for ever.
-        """
-        for floor in self._floors.values():
-            if floor.of is not None and not floor.of.flexible and floor.of in dim.syms:
-                dim = dim.substitute({floor.of: floor.size})
-        return dim
 
     def _unfollowed(self, dim: Dim) -> bool:
         return self.driven and any(s.flexible and s.value is None for s in dim.syms)
@@ -362,7 +348,9 @@ class Sizes(Ranks):
             return self.fresh(owner=owner, line=line)
         exact = a.divide(b)
         if exact is None and self._floors:
-            exact = self._divided(a).divide(self._divided(b))  # ``n_heads``, which is ``n_groups * n_rep``
+            exact = divided(a, self._floors).divide(
+                divided(b, self._floors)
+            )  # ``n_heads``, which is ``n_groups * n_rep``
         if exact is not None:
             if self._floors and exact.sym is None and exact.const is None and b.const != 1:
                 text = f"{as_operand(self.show(a))}//{as_operand(self.show(b))}"
@@ -424,17 +412,7 @@ class Sizes(Ranks):
         dim = self.resolve(dim)
         if not self._floors or dim.const is not None:
             return str(dim)
-        split = [
-            (f.of, self.resolve(f.size)) for f in self._floors.values() if f.of is not None and f.of in self.bindings
-        ]
-        whole = ZERO
-        for monomial, coefficient in dim.terms:
-            whole = whole + restored(Dim({monomial: coefficient}), split)
-        if whole == dim and dim.sym is None:
-            for floor in self._floors.values():
-                if dim == self.resolve(floor.quotient):
-                    return floor.text
-        return str(whole)
+        return spelled(dim, self._floors, self.bindings, self.resolve)
 
     def show_shape(self, shape: Shape) -> str:
         """The shape in the author's spelling."""

@@ -210,7 +210,7 @@ def _join_alike(machine: Machine, values: Sequence[Value], node: Where) -> Value
                 return _join_layers(machine, [v for v in values if isinstance(v, Layer)], node)
         case Instance():
             if all(isinstance(v, Instance) and v.cls is first.cls for v in values):
-                return _join_instances([v for v in values if isinstance(v, Instance)])
+                return _join_instances(machine, [v for v in values if isinstance(v, Instance)], node)
         case _:
             if all(v == first for v in values[1:]):
                 return first
@@ -342,17 +342,39 @@ def _join_lists(machine: Machine, lists: Sequence[Seq], node: Where) -> Value:
     return Seq(begun, first.kind, join(machine, values, node))
 
 
-def _join_instances(instances: Sequence[Instance]) -> Instance:
-    """One object for several of a class; what is another module in each is one of these: the decoder of a model."""
+def _join_instances(machine: Machine, instances: Sequence[Instance], node: Where) -> Instance:
+    """One object for several of a class; what is another module in each is one of these: the decoder of a model.
+
+    Weights and sizes that differ from object to object are joined: those of the first say nothing of the others.
+    """
     first, parts = instances[0], dict[str, Value]()
     for name, own in first.attributes.items():
-        values = [i.attributes.get(name) for i in instances] if isinstance(own, Layer | Instance) else ()
-        known = [v for v in values if isinstance(v, Layer | Instance)]
-        if len(known) == len(values) and len({v.kind if isinstance(v, Layer) else v.cls for v in known}) > 1:
-            parts[name] = join_different(known)
+        values = [v for i in instances if (v := i.attributes.get(name)) is not None]
+        if len(values) < len(instances) or all(v is own for v in values):
+            continue
+        if isinstance(own, Layer | Instance):
+            known = [v for v in values if isinstance(v, Layer | Instance)]
+            if len(known) == len(values) and len({v.kind if isinstance(v, Layer) else v.cls for v in known}) > 1:
+                parts[name] = join_different(known)
+        elif isinstance(own, Tensor | Int) and any(_differs(machine, own, v) for v in values[1:]):
+            parts[name] = join(machine, values, node)
     if not parts:
         return first
     return Instance(first.cls, {**first.attributes, **parts}, first.open, first.name, first.given)
+
+
+def _differs(machine: Machine, one: Tensor | Int, other: Value) -> bool:
+    """Whether two objects hold tensors or numbers of other sizes."""
+    sizes = machine.sizes
+    match one, other:
+        case Tensor(), Tensor():
+            shapes = (sizes.shape(one.shape), sizes.shape(other.shape))
+            return [i.dim if isinstance(i, Axis) else i for i in shapes[0].items] != [
+                i.dim if isinstance(i, Axis) else i for i in shapes[1].items
+            ]
+        case Int(), Int():
+            return sizes.resolve(one.dim) != sizes.resolve(other.dim)
+    return True
 
 
 def _is(one: Value, other: Value) -> bool:

@@ -168,6 +168,39 @@ def evaluate(truth, found):
         elif type(names) is str:
             print(names, score)
 """,
+    "SD101: layers of one class and of many widths, by their number": """
+class Linear:
+    def __init__(self, in_features, out_features):
+        self.W = np.zeros((out_features, in_features))
+        self.b = np.zeros((out_features, 1))
+
+    def forward(self, A):
+        self.A = A
+        ones = np.ones((A.shape[0], 1))
+        return A @ self.W.T + ones @ self.b.T
+
+
+class ReLU:
+    def forward(self, Z):
+        self.A = np.maximum(0, Z)
+        return self.A
+
+
+class Network:
+    def __init__(self):
+        self.layers = [Linear(2, 4), Linear(4, 8), Linear(8, 8), Linear(8, 4), Linear(4, 2)]
+        self.f = [ReLU(), ReLU(), ReLU(), ReLU(), ReLU()]
+
+    def forward(self, A):
+        L = len(self.layers)
+        for i in range(L):
+            Z = self.layers[i].forward(A)
+            A = self.f[i].forward(Z)
+        return A
+
+
+out = Network().forward(np.ones((5, 2)))
+""",
     "SD501: blocks of a table, bounded by one number of rows and of columns": """
 def blocks(half):
     def mask(row, column):
