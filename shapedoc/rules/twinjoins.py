@@ -65,9 +65,23 @@ def _are_twins(trace: Trace, g: Graph, one: Event, other: Event) -> bool:
     if len(parts) != len(others):
         return False
     pairs = list(zip(parts, others, strict=True))
+    if _are_told_by_number(trace, first, second) and any(_is_of_unread(g, one, a) for a, _ in pairs):
+        return False
     return all(_origin(g, one, a)[0] == _origin(g, other, b)[0] for a, b in pairs) and any(
         _are_alike(g, one, a, other, b) for a, b in pairs
     )
+
+
+def _are_told_by_number(trace: Trace, one: Operand, other: Operand) -> bool:
+    """Whether two parts differ in a number: ``p[1]`` and ``p[2]``."""
+    words, others = (_WORD.findall(trace.source(o.span)) for o in (one, other) if o.span is not None)
+    return any(a != b and a.isdigit() for a, b in zip(words, others, strict=True))
+
+
+def _is_of_unread(g: Graph, join: Event, value: Value) -> bool:
+    """Whether a part comes from a call that is not read: its first result and its third may be anything."""
+    made = _origin(g, join, value)[1]
+    return made is not None and bool(made.lost)
 
 
 def _are_written_alike(trace: Trace, one: Operand, other: Operand) -> bool:
@@ -105,7 +119,7 @@ def _are_alike(g: Graph, one: Event, a: Value, other: Event, b: Value) -> bool:
         return False
     if made is not None and made_2 is not None and made.span.line:
         if made is made_2:
-            return made.short not in ("cat", "add") and not made.lost
+            return made.short not in ("cat", "add")
         same = made.short == made_2.short and _settings(made) == _settings(made_2)
         if same and made.short in ("Linear.forward", "split", "chunk"):
             return True
