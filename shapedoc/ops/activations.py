@@ -156,5 +156,5 @@ def glu(at: OpContext, input: Tensor, dim: int = -1) -> Value:
     whole = axis.dim
     if whole.value is not None and whole.value % 2:
         at.fail("impossible-view", [input], axes=(position,), dims=(whole,), why="odd")
-    half = at.axis(at.sizes.floordiv(whole, Dim.of(2), line=at.line))
+    half = Axis(at.sizes.floordiv(whole, Dim.of(2), line=at.line), axis.ids)
     return at.tensor(Shape((*items[:position], half, *items[position + 1 :])), input)

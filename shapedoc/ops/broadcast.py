@@ -9,6 +9,7 @@ from shapedoc.core.sameness import UNKNOWN
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
+from shapedoc.ops.beside import features_beside
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.squares import learn_square
 
@@ -193,12 +194,17 @@ def _meet(
         if sameness.kind is Kind.ONLY_IF and sameness.wrong:
             at.conflict(problem, tensors, axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=False)
         return y.merged(x) if _may_be_one(x.dim) else x.merged(y)
-    sameness = at.meet(x, y)
+    sameness = _beside(at, tensors[0], x, y) or _beside(at, tensors[1], y, x) or at.meet(x, y)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
             problem, tensors, axes=places, dims=(x.dim, y.dim), sameness=sameness, loud=sameness.kind is Kind.NEVER
         )
     return x.merged(y)
+
+
+def _beside(at: OpContext, tensor: Tensor, mine: Axis, other: Axis) -> Sameness | None:
+    """That `mine`, an axis of the tensor, meets features that the tensor has at another place."""
+    return features_beside(at, at.shape(tensor).items, mine, other.dim)
 
 
 def broadcast_into(

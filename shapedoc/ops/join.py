@@ -10,6 +10,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.core.verdict import Lost
 from shapedoc.ops.axes import axis_at, position
+from shapedoc.ops.beside import features_beside
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext, seen_twice
 from shapedoc.ops.extents import axes_of
@@ -195,7 +196,8 @@ def _common(at: OpContext, tensors: Sequence[Tensor], place: int, axes: Sequence
     """The axis that all tensors share off the joined one."""
     result = axes[0]
     for tensor, axis in zip(tensors[1:], axes[1:], strict=True):
-        sameness = at.meet(result, axis)
+        own = at.shape(tensor).axes
+        sameness = features_beside(at, own, axis, result.dim) or at.meet(result, axis)
         if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
             at.conflict(
                 "mismatched-join",

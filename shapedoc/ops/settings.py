@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapedoc.core.dim import Dim
-from shapedoc.core.shape import Axis, Run, Shape
-from shapedoc.core.sizes import Kind, Sameness, Strength
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Bool, Bound, Float, Int, Layer, Library, NoneValue, Seq, Str, Tensor, Unknown, Value
 from shapedoc.core.verdict import Lost
+from shapedoc.ops.beside import beside_features
 from shapedoc.ops.context import OpContext
 
 __all__ = [
@@ -118,8 +119,7 @@ def expect(
     item = items[position]
     if not isinstance(item, Axis):
         at.lost("rank unknown")
-    beside = _beside(at, items, item, wanted) if setting == "in_features" and rank in (3, None) else None
-    sameness = beside or at.meet(item, wanted)
+    sameness = beside_features(at, input, position, wanted, setting) or at.meet(item, wanted)
     if sameness.kind in (Kind.NEVER, Kind.ONLY_IF):
         at.conflict(
             kind,
@@ -132,20 +132,6 @@ def expect(
         )
         return item.sized(wanted)
     return item.sized(at.sizes.resolve(item.dim))
-
-
-def _beside(at: OpContext, items: Sequence[Axis | Run], item: Axis, wanted: Dim) -> Sameness | None:
-    """Where an axis of which nothing is known lies beside the features that are wanted: it is another quantity.
-
-    ``Linear(d, k)`` of what a convolution made, (B, d, T): it fits only where T == d.
-    """
-    sym, size = at.sizes.resolve(item.dim).sym, at.sizes.resolve(wanted)
-    if sym is None or sym.name or not sym.flexible or not size.named:
-        return None
-    others = (i for i in items if isinstance(i, Axis) and i is not item and at.sizes.resolve(i.dim) == size)
-    if not any(at.sizes.role(other, "feature") is not None for other in others):
-        return None
-    return Sameness(Kind.ONLY_IF, Strength.STRONG)
 
 
 def first_axes(at: OpContext, tensor: Tensor, count: int) -> tuple[Axis, ...] | None:
