@@ -9,6 +9,7 @@ from shapedoc.core.span import Label
 from shapedoc.core.trace import Trace
 from shapedoc.rules.blame import setting_span
 from shapedoc.rules.halfreturned import half_returned
+from shapedoc.rules.halfturned import half_turned
 from shapedoc.rules.layouts import Evidence, Layout, mixed_up
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
@@ -20,6 +21,7 @@ def check(trace: Trace) -> Iterator[Finding]:
     for weight, layout, against in mixed_up(trace).values():
         yield _found(trace, layout, against, "error" if weight > 2 or not layout.explicit else "warning")
     yield from half_returned(trace, RULE.code, RULE.name)
+    yield from half_turned(trace, RULE.code, RULE.name)
 
 
 def _found(trace: Trace, layout: Layout, against: tuple[Evidence, ...], severity: Severity) -> Finding:
