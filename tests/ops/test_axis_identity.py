@@ -196,3 +196,10 @@ def test_unused_masks_are_no_fault() -> None:
     )
     assert axes_of(verdict.value)[:2] == x.shape.axes[:2]
     assert not problems(verdict)
+
+
+def test_a_gated_axis_is_the_one_that_was_gated() -> None:
+    sizes, x = Sizes(), tensor(B, D * 2, T)
+    out = axes_of(call(sizes, "torch.nn.functional.glu", x, Int(Dim.of(1))).value)
+    assert out[1].same(x.shape.axes[1])
+    assert sizes.resolve(out[1].dim) == D
