@@ -27,8 +27,10 @@ def beside_features(at: OpContext, input: Tensor, position: int, wanted: Dim, se
     sym = at.sizes.resolve(item.dim).sym if isinstance(item, Axis) else None
     if sym is None or not isinstance(item, Axis):
         return None
-    if setting == "in_features":
-        return features_beside(at, shape.items, item, wanted) if not sym.name and shape.rank in (3, None) else None
+    if setting in ("in_features", "normalized_shape"):
+        if position % len(shape.items) != len(shape.items) - 1 or shape.rank not in (3, None):
+            return None
+        return features_beside(at, shape.items, item, wanted)
     # What nobody has named may be the channels, of what is walked with settings that no run has together.
     if not sym.name or position % len(shape.items) != len(shape.items) - 2:
         return None

@@ -62,6 +62,16 @@ class Gated(nn.Module):
         gated = F.glu(self.conv(x.transpose(1, 2)), dim=1)
         return gated + self.out(gated.transpose(1, 2))  # <- SD102
 """,
+    "steps under a layer norm": """
+class Smooth(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv, self.norm = nn.Conv1d(width, width, 3, padding=1), nn.LayerNorm(width)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        return self.norm(self.conv(x.transpose(1, 2)))  # <- SD106
+""",
 }
 
 RIGHT = {
