@@ -10,6 +10,7 @@ from shapedoc.core.trace import Event, Trace
 from shapedoc.core.value import Opaque, Seq, Tensor, Value
 from shapedoc.rules.cells import Cell, Source, cells, overlap, states_of
 from shapedoc.rules.contractions import names, tensor_operands
+from shapedoc.rules.empty_sums import empty_sums
 from shapedoc.rules.flow import SHAPING, Graph, graph, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.steps import Pair, depends, is_one_step, pairs
@@ -40,6 +41,7 @@ def check(trace: Trace) -> Iterator[Finding]:
         labels = ((below.event.span, "the layer below it is given its state"),)
         yield _found(trace, cell, cell.event.span, "no state goes into", "starts from zero", "warning", labels)
     yield from _across_layers(trace, g)
+    yield from empty_sums(trace, RULE.code, RULE.name)
 
 
 def _judged(trace: Trace, g: Graph, pair: Pair) -> Iterator[Finding]:
@@ -229,7 +231,8 @@ RULE = Rule(
     what="Compares two rounds of a decoding loop. Reports a cell that is given the same state in both, a state that is "
     "made anew in every round, and no state at all, where the loop goes through time: the next input depends on the "
     "last output, or is the next step of one sequence. Reports attention that asks with the first state in every "
-    "round, while the cell that it feeds goes on from its last one.",
+    "round, while the cell that it feeds goes on from its last one; and a sum over the steps, such as that of the "
+    "weights, to which every round adds the zeros from before the loop.",
     why="Without its state a recurrent decoder forgets everything that it has written. Shapes agree, training works a "
     "little, and sequences repeat themselves.",
     instead="`state = cell(x, state)` in the loop, the initial state before it.",

@@ -16,6 +16,7 @@ from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import graph, result_shape, shape_at, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.said_squeezed import says_what_is_left
+from shapedoc.rules.said_summed import says_what_was_summed
 from shapedoc.rules.sd206 import squeezes_batch
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
@@ -55,6 +56,7 @@ def check(trace: Trace) -> Iterator[Finding]:
             continue
         seen.add((stated.span, stated.name))
         certain = stated.rank_differs or stated.permuted or stated.form in _STRICT or _is_a_part(stated)
+        certain = certain or says_what_was_summed(trace, stated)
         loose = (stated.loose and not _of_other_results(trace, stated)) or _leaves_out_the_batch(stated)
         if certain and not loose and not _only_as_called(trace, stated):
             _gather(trace, stated, severity, drifts)
