@@ -75,7 +75,8 @@ RULE = Rule(
     summary="A module takes the batch for time and time for the batch.",
     what="Knows from `batch_first` which axis of its input a recurrent module, `nn.MultiheadAttention` or a "
     "`nn.Transformer*` takes for time, and compares that with the author's names for the axes, with what cells and "
-    "other modules take them for, with `output[:, -1]`, and with the size of a square mask.",
+    "other modules take them for, with `output[:, -1]`, and with the size of a square mask. Of the two halves of a "
+    "state that go one way, both are turned or none.",
     why="`(B, T, d)` into a module built without `batch_first=True` runs: the recurrence, or the attention, goes "
     "over the "
     "examples of the batch. Results depend on what else is in the batch, and the last step is that of the last "
