@@ -150,7 +150,7 @@ def _unpack(m: Machine, target: ir.Sequence, value: Value) -> None:
             if not rows and isinstance(filler, Tensor) and m.sizes.shape(filler.shape).rank is None:
                 # What one element is says nothing of the others.
                 filler = Unknown("an element", (filler.event,) if filler.event >= 0 else ())
-            begun = value.items[:count] if isinstance(value, Seq) and star is None else ()
+            begun = value.items[: count if star is None else star] if isinstance(value, Seq) else ()
             values = [*begun, *[filler] * (count - len(begun))]
     if star is not None and not exact:
         values = [*values[:star], Seq((), "list", values[star]), *values[star + 1 :]]

@@ -201,6 +201,60 @@ class Network:
 
 out = Network().forward(np.ones((5, 2)))
 """,
+    "SD102: the first of one result or two, and the others": """
+class Attend(nn.Module):
+    def __init__(self, d, n_heads, weights):
+        super().__init__()
+        self.proj = nn.Linear(d, d)
+        self.weights = weights
+
+    def forward(self, x):
+        B, T, d = x.shape
+        probs = torch.softmax(torch.bmm(x, x.transpose(1, 2)), dim=-1)
+        out = self.proj(torch.bmm(probs, x))
+        return (out, probs) if self.weights else (out,)
+
+
+class Residual(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.norm = nn.LayerNorm(d)
+
+    def forward(self, x, sublayer):
+        output = sublayer(self.norm(x))
+        if isinstance(output, tuple):
+            output, *other = output
+        else:
+            other = None
+        return x + output, other
+
+
+class Layer(nn.Module):
+    def __init__(self, d, n_heads, weights):
+        super().__init__()
+        self.attend, self.residual = Attend(d, n_heads, weights), Residual(d)
+
+    def forward(self, x):
+        x, other = self.residual(x, lambda y: self.attend(y))
+        return x, other
+""",
+    "SD701: two comments, of a step and of what comes of it": """
+def sliced(x, weight, heads, d_head):
+    T, B, d = x.size(0), x.size(1), x.size(2)
+    # results: [T, B, heads, 3, d_head]
+    # results: [T, B * heads, 3, d_head]
+    results = torch.mm(x.view(T * B, d), weight.t()).view(T, B * heads, 3, d_head)
+    return results[:, :, 0, :]
+""",
+    "SD111: a comment on a product that stands two lines down": """
+def backward(gradients, weights):
+    # Data gradients
+    # GEMM: ( T*B x embed_dim ) x ( embed_dim x embed_dim ) = ( T*B x embed_dim )
+    gradients = gradients.contiguous()
+
+    flat = torch.mm(gradients.view(gradients.size(0) * gradients.size(1), gradients.size(2)), weights)
+    return flat.view(gradients.size(0), gradients.size(1), weights.size(1))
+""",
     "SD501: blocks of a table, bounded by one number of rows and of columns": """
 def blocks(half):
     def mask(row, column):

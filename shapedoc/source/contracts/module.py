@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shapedoc.source.contracts.annotated import is_one_tensor
@@ -221,6 +221,7 @@ class ModuleContracts:
         binder = self._binder = Binder(self._places())
         lines = OwnLines(binder, {c.span[0] for c, shapes in found if not c.own_line and shapes})
         own_lines = {c.span[0] for c in comments if c.own_line}
+        steps = {c.span[0]: shapes for c, shapes in found if c.own_line and not isinstance(shapes, str)}
         found.sort(key=lambda pair: pair[0].span)
         for comment, shapes in found:
             if isinstance(shapes, str):
@@ -229,6 +230,9 @@ class ModuleContracts:
             if comment.span[0] in numbers:
                 bound = binder.printed(comment, shapes)
             elif comment.own_line:
+                shapes = [s for s in shapes if not _becomes(s, steps.get(comment.span[0] + 1, ()))]
+                if not shapes:
+                    continue  # the next line says what it becomes
                 first = last = comment.span[0]
                 while first - 1 in own_lines:
                     first -= 1
@@ -265,3 +269,8 @@ def _locator(comment: Comment) -> Callable[[int, int], Span4]:
 
 def _param_span(function: FunctionDef, name: str) -> Span4:
     return next(p.span for p in function.params if p.name == name)
+
+
+def _becomes(shape: StatedShape, following: Sequence[StatedShape]) -> bool:
+    """Whether the next comment states another number of axes of the same name: it says what comes of it."""
+    return shape.name is not None and any(s.name == shape.name and len(s.dims) != len(shape.dims) for s in following)

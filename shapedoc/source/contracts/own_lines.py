@@ -214,6 +214,8 @@ class OwnLines:
                 return False
             if goal.compound or (isinstance(goal.stmt, Assign) and is_no_tensor(goal.stmt.value)):
                 return False
+            if any(s.where == "left" for s in shapes) and _takes_one(goal.stmt):
+                return False  # the product stands further down
             following = goal.block[goal.index + 1] if goal.index + 1 < len(goal.block) else None
             alone = following is None or following.span[0] > goal.end_line + 1 or _does_the_same(goal.stmt, following)
             named = [s if certain and (alone or s.where != "after") else replace(s, sure=False) for s in shapes]
@@ -229,6 +231,12 @@ class OwnLines:
             if slot is not None and not isinstance(slot.stmt, FunctionDef | ClassDef):
                 self.binder.near.setdefault(id(slot.stmt), []).append(hint)
         return True
+
+
+def _takes_one(stmt: Stmt) -> bool:
+    """Whether a statement only calls a method of one thing: ``grads = grads.contiguous()``."""
+    value = stmt.value if isinstance(stmt, Assign) else None
+    return isinstance(value, Call) and isinstance(value.func, Attribute) and not value.args and not value.keywords
 
 
 def _does_the_same(one: Stmt, other: Stmt) -> bool:
