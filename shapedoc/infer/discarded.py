@@ -31,19 +31,21 @@ def note_discarded(m: Machine, node: ir.Call, begin: int) -> None:
 
 def drops_result(node: ir.Call, event: Event) -> bool:
     """Whether a call that stands as a statement, and whose operation this is, drops what it makes."""
-    if _stands_again(node) or any(map(_changes_an_operand, node.keywords)):
+    if _stands_again(node) or any(_changes_an_operand(event, *k) for k in node.keywords):
         return False
     called = node.func.attr if isinstance(node.func, ir.Attribute) else ""
     return not called.endswith("_") or event.short.endswith(".forward")
 
 
-def _changes_an_operand(keyword: tuple[str | None, ir.Expr]) -> bool:
-    """Whether a keyword says where the result goes: ``out=x``, ``inplace=True``, NumPy's ``copy=False``, or may say so.
+def _changes_an_operand(event: Event, name: str | None, value: ir.Expr) -> bool:
+    """Whether a keyword says where the result goes, as ``out=x`` and ``inplace=True`` do, or may say so.
 
-    Source: NumPy documentation, numpy.nan_to_num: "Whether to create a copy of x (True) or to replace values in-place".
+    Source: NumPy documentation, numpy.nan_to_num, copy: "Whether to create a copy of x (True) or to replace values
+    in-place (False)". Elsewhere, as in ``astype``, it only spares a copy, and the result is dropped all the same.
     """
-    name, value = keyword
-    return name is None or name in _CHANGES or (name == "copy" and isinstance(value, ir.Const) and value.value is False)
+    if name == "copy":
+        return event.short == "nan_to_num" and isinstance(value, ir.Const) and value.value is False
+    return name is None or name in _CHANGES
 
 
 def _stands_again(node: ir.Call) -> bool:

@@ -73,7 +73,8 @@ def _picks_axis(g: Graph, phi: Event, event: Event) -> bool:
     if phi.short != "phi" or number is None:
         return False
     others = [e for e in g.inputs(phi) if e is not event and e.short == "squeeze"]
-    return any(g.inputs(e) == g.inputs(event) and literal(e.value("dim")) not in (None, number) for e in others)
+    squeezed = event.value("input")
+    return any(e.value("input") is squeezed and literal(e.value("dim")) not in (None, number) for e in others)
 
 
 def _names_batch(trace: Trace, view: Event, event: Event, shape: Shape) -> bool:

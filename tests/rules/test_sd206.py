@@ -16,6 +16,18 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "the other way squeezes something else": """
+class Step(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d))
+
+    def forward(self, x, y, offsets=None):
+        B, T, d = x.shape
+        B, U, d = y.shape
+        z = x.squeeze(0) if offsets is not None else y.squeeze(1)  # <- SD206
+        return z * self.weight
+""",
     "a gate of as many numbers as frames are made at once": """
 class Gates(nn.Module):
     def __init__(self, frames):

@@ -273,4 +273,6 @@ def _param_span(function: FunctionDef, name: str) -> Span4:
 
 def _becomes(shape: StatedShape, following: Sequence[StatedShape]) -> bool:
     """Whether the next comment states another number of axes of the same name: it says what comes of it."""
-    return shape.name is not None and any(s.name == shape.name and len(s.dims) != len(shape.dims) for s in following)
+    if shape.name is None or shape.form == "explicit":
+        return False
+    return any(s.name == shape.name and len(s.dims) != len(shape.dims) for s in following)

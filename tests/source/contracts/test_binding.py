@@ -430,6 +430,18 @@ def test_explicit_lines() -> None:
     assert bound(text) == ["1 after x (foo, bar)", "1 after x (foo, bar)"]
 
 
+def test_of_two_lines_with_other_axes_the_last_is_said_and_explicit_ones_all() -> None:
+    text = """
+    y = f(z)
+
+    # {0}x: (B, T, h, d)
+    # {0}x: (B, T, d)
+    x = g(y)
+    """
+    assert bound(text.format("")) == ["5 after x (B, T, d)"]
+    assert bound(text.format("shapedoc: ")) == ["5 after x (B, T, h, d)", "5 after x (B, T, d)"]
+
+
 def test_explicit_lines_that_are_of_nothing_are_unreadable() -> None:
     module = lower("# shapedoc: x (B, T)\n\nz = 1  # shapedoc: (B, T)\n# shapedoc: hello\n# shapedoc: ignore[SD101]\n")
     assert [(u.span[0], u.reason) for u in ModuleContracts(module).unreadable] == [
