@@ -1,13 +1,14 @@
-"""What comes out of recurrent modules: outputs, and final states whose first axis counts layers and directions."""
+"""Recurrent modules: single steps that go in, and final states, whose first axis counts layers and directions."""
 
 from __future__ import annotations
 
-from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Seq, Tensor
+from shapedoc.rules.blame import layer_of
 from shapedoc.rules.contractions import names
-from shapedoc.rules.flow import SHAPING, graph, tensors_in
+from shapedoc.rules.flow import SHAPING, graph, shape_at, tensors_in
 
-__all__ = ["RECURRENT", "final_state_of", "is_final_state"]
+__all__ = ["RECURRENT", "final_state_of", "is_final_state", "is_single_step"]
 
 RECURRENT = names("GRU.forward LSTM.forward RNN.forward")
 
@@ -32,3 +33,13 @@ def final_state_of(trace: Trace, operand: Operand) -> Event | None:
 def is_final_state(trace: Trace, operand: Operand) -> bool:
     """Whether an operand is the final state of a recurrent module, all layers and directions of it."""
     return final_state_of(trace, operand) is not None
+
+
+def is_single_step(event: Event, problem: Problem) -> bool:
+    """Whether a sequence module got one step, (batch, features), with a state for a batch."""
+    shape = shape_at(event, event.operand("input"))
+    layer = layer_of(event)
+    detail = problem.detail
+    if layer is None or "Cell" in layer.kind or shape is None or detail.get("why") != "rank":
+        return False
+    return shape.rank == 2 and detail.get("wanted") == "2" and detail.get("got") == "3"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+from shapedoc.core.span import Span
 from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.core.value import Tensor, Value
 from shapedoc.rules.attention import score_of
@@ -13,7 +15,7 @@ from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.softmaxes import both_ways, holds, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Roles", "ancestry", "leaves", "projection", "roles"]
+__all__ = ["Roles", "ancestry", "called_at", "leaves", "mixed", "mixed_events", "projection", "roles"]
 
 _CALLS = names("MultiheadAttention.forward scaled_dot_product_attention")
 _MAPS = names("Linear.forward linear")
@@ -105,3 +107,27 @@ def ancestry(g: Graph, value: Value | None) -> frozenset[int]:
                 -o.value.uid for o in tensor_operands(event) if isinstance(o.value, Tensor) and o.value.event < 0
             )
     return frozenset(found)
+
+
+def _is_mixed(g: Graph, found: Roles) -> bool:
+    query, key, value = (leaves(g, o.value) for o in (found.query, found.key, found.value))
+    if not query or not key or not value or key & value or key & query or not value & query:
+        return False
+    return not (key & ancestry(g, found.value.value) or value & ancestry(g, found.key.value))
+
+
+@lru_cache(maxsize=2)
+def mixed_events(trace: Trace) -> frozenset[int]:
+    g = graph(trace)
+    return frozenset(found.context.index for found in roles(trace) if found.sure and _is_mixed(g, found))
+
+
+@lru_cache(maxsize=2)
+def mixed(trace: Trace) -> frozenset[tuple[Span, ...]]:
+    """The products of weights with values of another sequence: whatever else is wrong with them follows from that."""
+    return frozenset(called_at(trace.events[index]) for index in mixed_events(trace))
+
+
+def called_at(event: Event) -> tuple[Span, ...]:
+    """An operation, and the last two calls that led to it."""
+    return (event.span, *(call.span for call in event.calls[-2:]))

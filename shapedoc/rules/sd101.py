@@ -24,9 +24,9 @@ from shapedoc.rules.blame import (
 from shapedoc.rules.diagonals import diagonal_read
 from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.joins import doubled
+from shapedoc.rules.roles import called_at, mixed
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_dot_score, is_tainted, maker, weight_made
-from shapedoc.rules.sd408 import called_at, mixed
 from shapedoc.rules.sized import exchanged, made_before, only_if, quoted, same_size, sums_over_one
 from shapedoc.rules.unlikeheads import unlike_heads
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of

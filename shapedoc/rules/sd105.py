@@ -12,6 +12,7 @@ from shapedoc.rules.blame import clearest, faulty_call, layer_of, problems
 from shapedoc.rules.column_indices import picked_by_column
 from shapedoc.rules.fedback import Refed, fed_back
 from shapedoc.rules.flow import SHAPING, graph, result_shape, shape_at
+from shapedoc.rules.recurrent import is_single_step
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before
@@ -19,7 +20,7 @@ from shapedoc.rules.unbound import unbound
 from shapedoc.rules.whole_pairs import whole_pairs
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
-__all__ = ["RULE", "is_single_step"]
+__all__ = ["RULE"]
 
 _KIND = "wrong-rank"
 _ON_THE_WAY = SHAPING | {"Embedding.forward", "embedding", "dropout", "Dropout.forward"}
@@ -39,16 +40,6 @@ def check(trace: Trace) -> Iterator[Finding]:
     yield from (_of_column(trace, *found) for found in picked_by_column(trace))
     yield from unbound(trace, RULE.code, RULE.name)
     yield from whole_pairs(trace, RULE.code, RULE.name)
-
-
-def is_single_step(event: Event, problem: Problem) -> bool:
-    """Whether a sequence module got one step, (batch, features), with a state for a batch."""
-    shape = shape_at(event, event.operand("input"))
-    layer = layer_of(event)
-    detail = problem.detail
-    if layer is None or "Cell" in layer.kind or shape is None or detail.get("why") != "rank":
-        return False
-    return shape.rank == 2 and detail.get("wanted") == "2" and detail.get("got") == "3"
 
 
 def _found(trace: Trace, event: Event, problem: Problem) -> Finding:

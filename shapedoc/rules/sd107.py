@@ -22,9 +22,9 @@ from shapedoc.rules.blame import (
     problems,
 )
 from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.recurrent import is_single_step
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import CREATES, is_tainted, source_of
-from shapedoc.rules.sd105 import is_single_step
 from shapedoc.rules.sized import atom, equal, exchanged, made_before, only_if, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Call, Operand, Trace
-from shapedoc.core.value import Tensor
 from shapedoc.rules.beams import Beams, lined_up
 from shapedoc.rules.blame import faulty_call, handed_in
 from shapedoc.rules.elementwise import Meeting, is_layered, shallowest
+from shapedoc.rules.inserted import one_inserted
 from shapedoc.rules.layered import Layered, layered_queries
 from shapedoc.rules.outer import leftover
 from shapedoc.rules.picked import Picked, picked_entries
@@ -18,7 +18,7 @@ from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before, quoted
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
-__all__ = ["RULE", "one_inserted"]
+__all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -179,24 +179,6 @@ def _layers(trace: Trace, meeting: Meeting, severity: Severity) -> Finding:
         note="runs where there is one layer, or as many as steps",
         help=f"take the last layer: `{text}[-1]`, or the output of the step",
     )
-
-
-def one_inserted(trace: Trace, meeting: Meeting) -> tuple[str, str]:
-    """How to write the operand of lower rank with a 1 where an axis is missing, and its shape then."""
-    text = atom(text_of(trace, meeting.low))
-    if meeting.home is None or meeting.event.sizes is None:
-        return f"insert the axes of size 1 that {text} lacks", ""
-    axes = meeting.low_shape.axes
-    place = len(axes) + meeting.back + 1
-    missing = meeting.back - meeting.home
-    parts = [meeting.event.sizes.show(a.dim) for a in axes]
-    shape = parts[:place] + ["1"] * missing + parts[place:]
-    numpy = isinstance(meeting.low.value, Tensor) and meeting.low.value.library == "numpy"
-    if numpy:
-        index = ", ".join([":"] * place + ["None"] * missing + [":"] * (len(axes) - place))
-        return f"{text}[{index}]", f"({', '.join(shape)})"
-    back = place - len(axes) - 1
-    return f"{text}{f'.unsqueeze({back if place > 1 else place})' * missing}", f"({', '.join(shape)})"
 
 
 RULE = Rule(

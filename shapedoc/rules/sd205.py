@@ -12,16 +12,15 @@ from shapedoc.core.trace import Event, Operand, Trace
 from shapedoc.rules.contractions import names
 from shapedoc.rules.elementwise import Meeting, is_mask, shallowest
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
+from shapedoc.rules.inserted import one_inserted
 from shapedoc.rules.masks import masks
 from shapedoc.rules.outer import Outer, outers
 from shapedoc.rules.rowmasks import RowMask, row_masks
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd201 import one_inserted
-from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.sized import atom
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.weights import uses
+from shapedoc.rules.weights import is_right, uses, wrong_use
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]

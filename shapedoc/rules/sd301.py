@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from shapedoc.core.finding import Finding, Severity
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import NoneValue
-from shapedoc.rules.attention import LINEAR
-from shapedoc.rules.cells import Cell, Source, sources
-from shapedoc.rules.contractions import names, tensor_operands
-from shapedoc.rules.flow import SHAPING, Graph, graph
+from shapedoc.rules.cells import Cell
+from shapedoc.rules.flow import graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.timing import Attention, attentions, decoder_claims, joins, place_of, query_text, step_of
+from shapedoc.rules.timing import (
+    Attention,
+    attentions,
+    decoder_claims,
+    is_after_only,
+    is_read_out,
+    place_of,
+    query_text,
+    step_of,
+)
 from shapedoc.rules.wording import call_labels, finding, label
 
-__all__ = ["RULE", "is_after_only", "is_read_out"]
-
-_ZEROS = names("zeros new_zeros zeros_like")
+__all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -32,43 +37,6 @@ def check(trace: Trace) -> Iterator[Finding]:
         if "bahdanau" in said and "luong" not in said:
             sure = "bahdanau" in decoder_claims(trace, cell, said=True)
             yield _found(trace, attention, cell, "error" if sure else "warning")
-
-
-def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
-    """Whether the query is a cell's new state and the context reaches no cell, in this round or another.
-
-    A step that is given its last context, or a vector that a caller may have made of it, is not judged.
-    """
-    if attention.feeds_anywhere or attention.fed or not attention.known or attention.before is not None:
-        return False
-    entering = cell.inputs if cell.inputs is not None else sources(g, cell.event.value("input"))
-    fed = [s for s in entering if s.kind in ("input", "made", "unknown")]
-    given = [s for s in fed if s.kind != "made" or _is_handed_in(g, s, cell)]
-    return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind != "unknown")
-
-
-def _is_handed_in(g: Graph, source: Source, cell: Cell) -> bool:
-    """Whether the caller of a single step made a vector: it may be the context of the step before."""
-    if cell.event.loops or not cell.event.calls or not isinstance(source.key, int):
-        return False
-    return cell.event.calls[-1].id not in {call.id for call in g.trace.events[source.key].calls}
-
-
-def is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:
-    """Whether the context is joined with the very state that asked for it, and the first step gets a context of zeros.
-
-    A loop that makes the context of the next step at its end has made the first one before it, from the first state.
-    """
-    at_once = any(c.event.loops == cell.event.loops for c in attention.fed)
-    if not attention.known or at_once or not joins(g, attention.joined, cell):
-        return False
-    first = next((e for e in trace.events if e.op == cell.event.op and e.span == cell.event.span), None)
-    made = g.producer(first.value("input")) if first is not None else None
-    made = g.origin(made, SHAPING | LINEAR) if made is not None else None
-    if made is None or made.short not in ("cat", "concat"):
-        return False
-    parts = (g.producer(o.value) for o in tensor_operands(made))
-    return any(p is not None and g.origin(p, SHAPING).short in _ZEROS for p in parts)
 
 
 def _found(trace: Trace, attention: Attention, cell: Cell, severity: Severity) -> Finding:

@@ -9,8 +9,15 @@ from shapedoc.core.trace import Trace
 from shapedoc.rules.cells import Cell, overlap
 from shapedoc.rules.flow import graph
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd301 import is_after_only, is_read_out
-from shapedoc.rules.timing import Attention, attentions, decoder_claims, place_of, query_text
+from shapedoc.rules.timing import (
+    Attention,
+    attentions,
+    decoder_claims,
+    is_after_only,
+    is_read_out,
+    place_of,
+    query_text,
+)
 from shapedoc.rules.wording import call_labels, finding, label
 
 __all__ = ["RULE"]

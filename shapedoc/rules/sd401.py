@@ -16,15 +16,15 @@ from shapedoc.rules.attention import both_have, score_of
 from shapedoc.rules.codes import are_of_codes
 from shapedoc.rules.flow import Graph, axis_at, graph, result_shape
 from shapedoc.rules.layouts import is_batch_name
+from shapedoc.rules.ones import maker_of_one
 from shapedoc.rules.reverse import Turned, weights_behind
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.sampled import LAST, Misdrawn, misdrawn
-from shapedoc.rules.sd402 import maker_of_one
-from shapedoc.rules.softmaxes import Softmax, both_ways, holds, is_axis, is_renormalised, softmaxes
-from shapedoc.rules.weights import Use, uses
+from shapedoc.rules.softmaxes import Softmax, both_ways, is_axis, is_renormalised, softmaxes
+from shapedoc.rules.weights import Use, is_right, uses, wrong_use
 from shapedoc.rules.wording import call_labels, finding, label, made_by, named, shape_text
 
-__all__ = ["RULE", "is_right", "wrong_use"]
+__all__ = ["RULE"]
 
 
 def check(trace: Trace) -> Iterator[Finding]:
@@ -58,47 +58,6 @@ def check(trace: Trace) -> Iterator[Finding]:
         if turned.context.span not in told:
             told.add(turned.context.span)
             yield _behind(trace, softmax, turned)
-
-
-def is_right(use: Use, axis: Axis) -> bool:
-    """Whether the normalised axis is among those that are summed, or what was summed is not known to be another."""
-    return any(holds(s, axis) for s in use.summed)
-
-
-def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
-    """The axis of the scores that is summed although another one was normalised.
-
-    It takes both to say so: the normalised axis is still there after the sum, and the summed one is of the scores. The
-    values decide which of the two is meant, where they have only one of them.
-    """
-    axis, shape = softmax.axis, softmax.shape
-    if axis is None or shape is None or not _is_kept(use, axis):
-        return None
-    single = use.how == "product" and not any(_was_one(use, v) for v in use.values_summed)
-    others = [a for a in shape.axes if not is_axis(axis, a) and (a.dim != ONE or single)]
-    summed = next((a for a in others if any(is_axis(s, a) for s in use.summed)), None)
-    if summed is None:
-        return None
-    if use.how == "product" and _only(use.values_summed, axis, summed):
-        return None
-    return summed
-
-
-def _is_kept(use: Use, axis: Axis) -> bool:
-    """Whether an axis is still there after a sum, or what it was joined of and cut into again."""
-    parts = axis.factors if len(axis.factors) > 1 else (axis,)
-    return any(is_axis(k, axis) for k in use.kept) or all(any(is_axis(k, p) for k in use.kept) for p in parts)
-
-
-def _was_one(use: Use, axis: Axis) -> bool:
-    """Whether an axis of the values had the size 1 before it met the weights."""
-    before = use.values.shape.axes if use.values.shape is not None else ()
-    return axis.visible or any(a.dim == ONE and not a.ids.isdisjoint(axis.ids) for a in before)
-
-
-def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:
-    """Whether the values are summed over the normalised axis, and the product took another one of the weights."""
-    return any(v.same(axis) for v in values) and not any(v.same(summed) for v in values)
 
 
 def _over_all(trace: Trace, g: Graph, softmax: Softmax) -> Iterator[Finding]:

@@ -12,9 +12,8 @@ from shapedoc.core.value import Layer, NoneValue
 from shapedoc.rules.contractions import tensor_operands
 from shapedoc.rules.flow import Graph, graph, result_shape, shape_at
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd401 import is_right, wrong_use
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.weights import uses
+from shapedoc.rules.weights import is_right, uses, wrong_use
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text, text_of
 
 __all__ = ["RULE"]

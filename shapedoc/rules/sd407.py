@@ -13,9 +13,8 @@ from shapedoc.core.value import NoneValue
 from shapedoc.rules.contractions import names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph, shape_at
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd401 import is_right
 from shapedoc.rules.softmaxes import Softmax, holds, is_axis, softmaxes
-from shapedoc.rules.weights import Use, uses
+from shapedoc.rules.weights import Use, is_right, uses
 from shapedoc.rules.wording import call_labels, finding, label, named, shape_text
 
 __all__ = ["RULE"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Label, Span
@@ -12,13 +11,13 @@ from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, events_of, graph
 from shapedoc.rules.reverse import Turned, turned_scores
-from shapedoc.rules.roles import Roles, ancestry, leaves, projection, roles
+from shapedoc.rules.roles import Roles, ancestry, leaves, mixed_events, projection, roles
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.unread import Unread, joined_twice, unread_memories
 from shapedoc.rules.walks import twins
 from shapedoc.rules.wording import call_labels, finding, label, named, text_of
 
-__all__ = ["RULE", "called_at", "mixed"]
+__all__ = ["RULE"]
 
 _MAPS = names("Linear.forward linear")
 _OUT = SHAPING | names("Linear.forward Dropout.forward dropout LayerNorm.forward mul")
@@ -136,7 +135,7 @@ def _name(trace: Trace, event: Event) -> str:
 
 def _other_sequence(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
     """Values that come from the sequence of the queries, while the keys come from another one."""
-    if found.context.index not in _mixed_events(trace):
+    if found.context.index not in mixed_events(trace):
         return
     values, keys = named(trace, found.value), named(trace, found.key)
     yield _report(
@@ -151,19 +150,6 @@ def _other_sequence(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:
     )
 
 
-def _is_mixed(g: Graph, found: Roles) -> bool:
-    query, key, value = (leaves(g, o.value) for o in (found.query, found.key, found.value))
-    if not query or not key or not value or key & value or key & query or not value & query:
-        return False
-    return not (key & ancestry(g, found.value.value) or value & ancestry(g, found.key.value))
-
-
-@lru_cache(maxsize=2)
-def _mixed_events(trace: Trace) -> frozenset[int]:
-    g = graph(trace)
-    return frozenset(found.context.index for found in roles(trace) if found.sure and _is_mixed(g, found))
-
-
 def _given_twice(g: Graph, found: Roles) -> Span | None:
     """Where one sequence was taken for the queries and for the values: a call that was given it twice, or a map."""
     asked = {e.index for e in _chain(g, found.query.value)}
@@ -173,7 +159,7 @@ def _given_twice(g: Graph, found: Roles) -> Span | None:
     calls = found.context.calls
     ours = {c.id for c in common.calls} if common is not None else {c.id for c in calls[:1]}
     inner = next((c for c in calls if c.id not in ours), None)
-    elsewhere = [e for e in twins(g.trace, found.context) if e.index not in _mixed_events(g.trace)]
+    elsewhere = [e for e in twins(g.trace, found.context) if e.index not in mixed_events(g.trace)]
     if inner is not None and elsewhere:
         return inner.span if inner.span.line and not inner.span.path else None
     return chain[place - 1].span if place and not chain[place - 1].span.path else None
@@ -188,17 +174,6 @@ def _chain(g: Graph, value: Value | None) -> Iterator[Event]:
         yield event
         given = (o.value for o in tensor_operands(event))
         event = g.producer(next((v for v in given if isinstance(v, Tensor) and not v.learned), None))
-
-
-@lru_cache(maxsize=2)
-def mixed(trace: Trace) -> frozenset[tuple[Span, ...]]:
-    """The products of weights with values of another sequence: whatever else is wrong with them follows from that."""
-    return frozenset(called_at(trace.events[index]) for index in _mixed_events(trace))
-
-
-def called_at(event: Event) -> tuple[Span, ...]:
-    """An operation, and the last two calls that led to it."""
-    return (event.span, *(call.span for call in event.calls[-2:]))
 
 
 def _exchanged(trace: Trace, g: Graph, found: Roles) -> Iterator[Finding]:

@@ -15,10 +15,9 @@ from shapedoc.rules.fills import number_of
 from shapedoc.rules.flow import KEEPS, SHAPING, Graph, graph, shape_at
 from shapedoc.rules.masks import masks
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd401 import wrong_use
 from shapedoc.rules.sinks import Sink, mask_sinks
 from shapedoc.rules.softmaxes import Softmax, softmaxes
-from shapedoc.rules.weights import uses
+from shapedoc.rules.weights import uses, wrong_use
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]

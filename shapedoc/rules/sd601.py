@@ -13,15 +13,16 @@ from shapedoc.core.text import lines_in_words
 from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.ops.regroup import regroup
 from shapedoc.rules.contractions import names
+from shapedoc.rules.copies import misordered
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.mergedheads import merged_heads
 from shapedoc.rules.onpurpose import is_on_purpose
+from shapedoc.rules.orders import exchanged, orders, pairs_of, turn, turned_back
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
-from shapedoc.rules.sd605 import misordered
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
 
-__all__ = ["RULE", "orders", "turned_back"]
+__all__ = ["RULE"]
 
 _FILLED = "zeros ones full empty"
 _UNIFORM = names(" ".join(f"{n} {n}_like new_{n}" for n in _FILLED.split()))
@@ -211,57 +212,13 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
                 return f"{receiver}{turned}", sizes.show_shape(after)
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
             return f"{receiver}.{event.short}({parts}){turned}", f"({parts})"
-    for i, j in _pairs(len(before.axes)):
-        wanted = _exchanged(before.axes, i, j)
+    for i, j in pairs_of(len(before.axes)):
+        wanted = exchanged(before.axes, i, j)
         if regroup(sizes, wanted, after.axes).broken is None:
-            turned = _turn(i, j, len(before.axes), numpy)
+            turned = turn(i, j, len(before.axes), numpy)
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
             return f"{receiver}{turned}.reshape(...), so that the joined axes are neighbours", f"({parts})"
     return "move the axes with `permute` first, so that those which are joined or split stand side by side", ""
-
-
-def orders(rank: int) -> Iterator[tuple[int, ...]]:
-    """Orders of axes, the likeliest first: two neighbours exchanged, one axis moved past others, two exchanged.
-
-    What is moved past leaves the others in their order, so that ``H, W`` of one axis ``H*W`` do not become ``W, H``.
-    """
-    pairs = _pairs(rank)
-    for i, j in pairs:
-        for source, target in ((i, j), (j, i)) if j > i + 1 else ((i, j),):
-            order = [k for k in range(rank) if k != source]
-            order.insert(target, source)
-            yield tuple(order)
-    for i, j in pairs:
-        order = list(range(rank))
-        order[i], order[j] = j, i
-        yield tuple(order)
-
-
-def turned_back(order: tuple[int, ...], numpy: bool) -> str:
-    """How axes that were laid out in this order are brought back."""
-    moved = [i for i, k in enumerate(order) if i != k]
-    back = tuple(order.index(i) for i in range(len(order)))
-    if len(moved) == 2:
-        return _turn(moved[0], moved[1], len(order), numpy)
-    return f".{'transpose' if numpy else 'permute'}({', '.join(map(str, back))})"
-
-
-def _pairs(rank: int) -> list[tuple[int, int]]:
-    return sorted(((i, j) for i in range(rank) for j in range(i + 1, rank)), key=lambda p: p[1] - p[0])
-
-
-def _exchanged(axes: tuple[Axis, ...], i: int, j: int) -> tuple[Axis, ...]:
-    items = list(axes)
-    items[i], items[j] = items[j], items[i]
-    return tuple(items)
-
-
-def _turn(i: int, j: int, rank: int, numpy: bool) -> str:
-    if not numpy:
-        return f".transpose({i}, {j})"
-    order = list(range(rank))
-    order[i], order[j] = order[j], order[i]
-    return f".transpose({', '.join(map(str, order))})"
 
 
 RULE = Rule(

@@ -17,7 +17,7 @@ from shapedoc.rules.flow import graph, result_shape, shape_at, tensors_in
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.said_squeezed import says_what_is_left
 from shapedoc.rules.said_summed import says_what_was_summed
-from shapedoc.rules.sd206 import squeezes_batch
+from shapedoc.rules.squeezed import squeezes_batch
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
 
 __all__ = ["RULE"]

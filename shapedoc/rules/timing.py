@@ -16,12 +16,24 @@ from shapedoc.core.value import Tensor
 from shapedoc.rules.attention import LINEAR, Score, score_of
 from shapedoc.rules.cells import Cell, Source, cells, cells_by_hand, fed_by, outputs_in, overlap, sources, states_of
 from shapedoc.rules.claims import claims_of, said_of
-from shapedoc.rules.contractions import tensor_operands
+from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, graph
 from shapedoc.rules.softmaxes import Softmax, softmaxes
 from shapedoc.rules.weights import uses
 
-__all__ = ["Attention", "attentions", "decoder_claims", "joins", "place_of", "query_text", "step_of"]
+__all__ = [
+    "Attention",
+    "attentions",
+    "decoder_claims",
+    "is_after_only",
+    "is_read_out",
+    "joins",
+    "place_of",
+    "query_text",
+    "step_of",
+]
+
+_ZEROS = names("zeros new_zeros zeros_like")
 
 
 @dataclass(slots=True, eq=False)
@@ -187,3 +199,40 @@ def query_text(trace: Trace, attention: Attention) -> str:
         return operand.value.name
     text = trace.source(operand.span) if operand.span is not None and not operand.span.path else ""
     return text if 0 < len(text) <= 48 else "the query"
+
+
+def is_after_only(g: Graph, attention: Attention, cell: Cell) -> bool:
+    """Whether the query is a cell's new state and the context reaches no cell, in this round or another.
+
+    A step that is given its last context, or a vector that a caller may have made of it, is not judged.
+    """
+    if attention.feeds_anywhere or attention.fed or not attention.known or attention.before is not None:
+        return False
+    entering = cell.inputs if cell.inputs is not None else sources(g, cell.event.value("input"))
+    fed = [s for s in entering if s.kind in ("input", "made", "unknown")]
+    given = [s for s in fed if s.kind != "made" or _is_handed_in(g, s, cell)]
+    return not given or (len(given) == 1 and len(fed) == 1 and given[0].kind != "unknown")
+
+
+def _is_handed_in(g: Graph, source: Source, cell: Cell) -> bool:
+    """Whether the caller of a single step made a vector: it may be the context of the step before."""
+    if cell.event.loops or not cell.event.calls or not isinstance(source.key, int):
+        return False
+    return cell.event.calls[-1].id not in {call.id for call in g.trace.events[source.key].calls}
+
+
+def is_read_out(trace: Trace, g: Graph, attention: Attention, cell: Cell) -> bool:
+    """Whether the context is joined with the very state that asked for it, and the first step gets a context of zeros.
+
+    A loop that makes the context of the next step at its end has made the first one before it, from the first state.
+    """
+    at_once = any(c.event.loops == cell.event.loops for c in attention.fed)
+    if not attention.known or at_once or not joins(g, attention.joined, cell):
+        return False
+    first = next((e for e in trace.events if e.op == cell.event.op and e.span == cell.event.span), None)
+    made = g.producer(first.value("input")) if first is not None else None
+    made = g.origin(made, SHAPING | LINEAR) if made is not None else None
+    if made is None or made.short not in ("cat", "concat"):
+        return False
+    parts = (g.producer(o.value) for o in tensor_operands(made))
+    return any(p is not None and g.origin(p, SHAPING).short in _ZEROS for p in parts)

@@ -11,9 +11,9 @@ from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.fills import number_of
 from shapedoc.rules.flow import KEEPS, Graph, graph
 from shapedoc.rules.masks import masks
-from shapedoc.rules.sd404 import is_called_mask, runs_along_keys
 from shapedoc.rules.sinks import is_lowest, mask_sinks
 from shapedoc.rules.softmaxes import Softmax, denominator, softmaxes
+from shapedoc.rules.weightmasks import is_called_mask, runs_along_keys
 from shapedoc.rules.weights import followed, is_mask, uses
 
 __all__ = ["Weak", "is_tiny", "weak_masks"]

@@ -11,10 +11,10 @@ from shapedoc.core.trace import Event, Operand
 from shapedoc.core.value import Tensor
 from shapedoc.rules.contractions import PRODUCTS, contraction, is_number, names, reduced_axes, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph, result_shape, shape_at
-from shapedoc.rules.softmaxes import Softmax, denominator
+from shapedoc.rules.softmaxes import Softmax, denominator, holds, is_axis
 from shapedoc.rules.walks import twins
 
-__all__ = ["Use", "Weighted", "followed", "is_mask", "uses", "weighted"]
+__all__ = ["Use", "Weighted", "followed", "is_mask", "is_right", "uses", "weighted", "wrong_use"]
 
 # What weights pass through and stay weights.
 _ON = SHAPING | names("dropout Dropout.forward masked_fill where nan_to_num alpha_dropout clamp")
@@ -172,3 +172,44 @@ def _sums(g: Graph, product: Weighted) -> Iterator[Use]:
         kept = tuple(a for a in shape.axes if not any(a is b for b in axes))
         how = "mean" if event.short == "mean" else "sum"
         yield Use(event, how, axes, kept, product.values, axes, product.event)
+
+
+def is_right(use: Use, axis: Axis) -> bool:
+    """Whether the normalised axis is among those that are summed, or what was summed is not known to be another."""
+    return any(holds(s, axis) for s in use.summed)
+
+
+def wrong_use(softmax: Softmax, use: Use) -> Axis | None:
+    """The axis of the scores that is summed although another one was normalised.
+
+    It takes both to say so: the normalised axis is still there after the sum, and the summed one is of the scores. The
+    values decide which of the two is meant, where they have only one of them.
+    """
+    axis, shape = softmax.axis, softmax.shape
+    if axis is None or shape is None or not _is_kept(use, axis):
+        return None
+    single = use.how == "product" and not any(_was_one(use, v) for v in use.values_summed)
+    others = [a for a in shape.axes if not is_axis(axis, a) and (a.dim != ONE or single)]
+    summed = next((a for a in others if any(is_axis(s, a) for s in use.summed)), None)
+    if summed is None:
+        return None
+    if use.how == "product" and _only(use.values_summed, axis, summed):
+        return None
+    return summed
+
+
+def _is_kept(use: Use, axis: Axis) -> bool:
+    """Whether an axis is still there after a sum, or what it was joined of and cut into again."""
+    parts = axis.factors if len(axis.factors) > 1 else (axis,)
+    return any(is_axis(k, axis) for k in use.kept) or all(any(is_axis(k, p) for k in use.kept) for p in parts)
+
+
+def _was_one(use: Use, axis: Axis) -> bool:
+    """Whether an axis of the values had the size 1 before it met the weights."""
+    before = use.values.shape.axes if use.values.shape is not None else ()
+    return axis.visible or any(a.dim == ONE and not a.ids.isdisjoint(axis.ids) for a in before)
+
+
+def _only(values: tuple[Axis, ...], axis: Axis, summed: Axis) -> bool:
+    """Whether the values are summed over the normalised axis, and the product took another one of the weights."""
+    return any(v.same(axis) for v in values) and not any(v.same(summed) for v in values)

@@ -13,7 +13,7 @@ from shapedoc.ops.regroup import regroup
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import calls, is_numpy, rank_of, shapes_of
-from shapedoc.rules.sd601 import orders, turned_back
+from shapedoc.rules.orders import orders, turned_back
 
 __all__: list[str] = []
 
