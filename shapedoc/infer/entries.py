@@ -279,7 +279,7 @@ class Walk:
         m = self.m
         start, before = len(m.trace.events), m.spent + m.steps
         self._walks(run, sizes)
-        m.doubt(start)
+        m.doubt(start, name)
         self.stated |= m.tentative
         if m.doubted and m.sources.comments:
             self._without_statements(run, sizes)

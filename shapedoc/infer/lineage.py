@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.trace import Operand, Problem, Trace
@@ -15,6 +15,7 @@ __all__ = [
     "least_rank",
     "rests_on",
     "spoils",
+    "takers_of_stated",
     "takes_rank_of",
     "touches",
     "uids_of",
@@ -115,6 +116,25 @@ def rests_on(trace: Trace, value: Tensor, tentative: set[int], stated: set[int],
         todo.extend(p for p in behind if p.uid not in seen)
         seen.update(p.uid for p in behind)
     return False
+
+
+def takers_of_stated(trace: Trace, operands: Sequence[Operand], tentative: set[int], stated: set[int]) -> Iterator[str]:
+    """The functions in which operands were made, whose ranks are but stated, out of what has its rank stated.
+
+    tentative: the events of such ranks. stated: tensors (their uid).
+    """
+    seen: set[int] = set()
+    todo = [o.value for o in operands]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Seq):
+            todo.extend(value.items)
+        elif isinstance(value, Tensor) and value.event in tentative and value.event not in seen:
+            seen.add(value.event)
+            event = trace.events[value.event]
+            if not stated.isdisjoint(uids_of(event.operands)):
+                yield event.function
+            todo.extend(o.value for o in event.operands)
 
 
 def least_rank(trace: Trace, value: Value, doubted: set[int], described: set[int], depth: int = _DEPTH) -> int:

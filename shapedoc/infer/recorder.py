@@ -12,7 +12,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
-from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takes_rank_of, touches
+from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takers_of_stated, takes_rank_of, touches
 from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
 from shapedoc.infer.recalled import Place, recall
 from shapedoc.infer.spans import span_of
@@ -206,7 +206,10 @@ class Recorder:
             if self.misnamed:
                 sure = tuple(p for p in sure if not concerns(p, operands, self.misnamed, self.sizes))
             if len(sure) < len(problems) and self.described:
-                self.mistrusted.add(self.function)
+                self.mistrusted |= {
+                    self.function,
+                    *takers_of_stated(self.trace, operands, self.tentative, self.described),
+                }
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
         return sure
 
@@ -223,10 +226,13 @@ class Recorder:
         tensor = value._tensor if isinstance(value, Symbolic) else value
         return isinstance(tensor, Tensor) and tensor.uid in self.described
 
-    def doubt(self, start: int) -> None:
-        """Take back what rests on the comments of a function in which one was found wrong."""
-        for event in self.trace.events[start:] if self.mistrusted else ():
-            if event.function in self.mistrusted and event.index in self.tentative:
+    def doubt(self, start: int, entry: str = "") -> None:
+        """Take back what rests on the comments of a function in which one was found wrong, and in what it calls."""
+        wrong = self.mistrusted
+        whole = entry in wrong or f"{entry}.forward" in wrong
+        for event in self.trace.events[start:] if wrong else ():
+            mistrusted = whole or event.function in wrong or any(c.function in wrong for c in event.calls)
+            if mistrusted and event.index in self.tentative:
                 self.doubted.extend((event.index, p) for p in event.problems)
                 event.problems, event.doubtful = (), True
         self.mistrusted = set()

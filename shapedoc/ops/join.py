@@ -182,7 +182,10 @@ def _sum_of(at: OpContext, axes: Sequence[Axis], open_: Seq | None) -> Axis:
     if open_ is not None:
         count = _length(open_)
         sizes = {a.dim for a in axes}
-        axis = at.axis(count * axes[0].dim) if count is not None and len(sizes) == 1 else at.fresh()
+        if count is None or len(sizes) > 1 or _counts_itself(at, count, axes[0].dim):
+            axis = at.fresh()
+        else:
+            axis = at.axis(count * axes[0].dim)
     else:
         total = ZERO
         for a in axes:
@@ -190,6 +193,14 @@ def _sum_of(at: OpContext, axes: Sequence[Axis], open_: Seq | None) -> Axis:
         axis = at.axis(total)
     at.sizes.mark(axis, "joined", at.line)
     return axis
+
+
+def _counts_itself(at: OpContext, count: Dim, size: Dim) -> bool:
+    """Whether a list holds as many tensors as each is long, as where one example at a time has several beams.
+
+    The list began with one entry for each row of the batch, which is a single one: the size says no more.
+    """
+    return not at.sizes.resolve(count).syms.isdisjoint(at.sizes.resolve(size).syms)
 
 
 def _common(at: OpContext, tensors: Sequence[Tensor], place: int, axes: Sequence[Axis]) -> Axis:

@@ -159,8 +159,8 @@ def _is_masked(event: Event) -> bool:
 @lru_cache(maxsize=4096)
 def meetings(trace: Trace, event: Event) -> tuple[Meeting, ...]:
     """Every pair of axes that do not belong together in an elementwise operation, the surest first."""
-    if event.doubtful:
-        return ()
+    if event.doubtful or (event.withheld and not event.problems):
+        return ()  # what meets has its axes of what is stated alone
     if event.short not in ELEMENTWISE and not any(p.kind == "elementwise" for p in event.problems):
         return ()
     if event.short in _SELECTS:

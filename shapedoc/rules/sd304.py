@@ -24,10 +24,12 @@ _COMPARES = names("max amax logsumexp softmax Softmax.forward sigmoid Sigmoid.fo
 def check(trace: Trace) -> Iterator[Finding]:
     g = graph(trace)
     for softmax in softmaxes(trace):
-        if softmax.kind == "sum":
+        if softmax.kind == "sum" or softmax.event.doubtful:
             continue
         score = score_of(g, softmax)
-        if score is not None and score.form == "linear" and not _counts_elsewhere(g, score.event, softmax):
+        if score is None or score.event.doubtful:
+            continue
+        if score.form == "linear" and not _counts_elsewhere(g, score.event, softmax):
             yield _found(trace, softmax, score)
     for found in linear_scores(trace):
         score = Score("linear", found.event, (found.query,), (found.key,), found.maps)
