@@ -13,7 +13,7 @@ from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound
 
-__all__ = ["note_arrow"]
+__all__ = ["begins_arrow", "note_arrow"]
 
 _MORE = frozenset(("unsqueeze", "expand_dims"))
 _SAME = frozenset(
@@ -33,6 +33,18 @@ def note_arrow(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: B
     said = replace(said, event=made.event, function=m.function, driver=m.driver)
     m.trace.stated.append(said)
     return True
+
+
+def begins_arrow(m: Machine, before: Sequence[Bound], bound: Bound, made: Tensor) -> bool:
+    """Whether a statement comes to the left side of an arrow, and what the right side says is made further down.
+
+    It has come to as many axes as the left side has from other ones: nothing that the arrow says has been left out.
+    """
+    rank = m.sizes.shape(made.shape).rank
+    if len(before) != 1 or rank is None or before[0].shape.rank != rank or bound.shape.rank == rank or made.event < 0:
+        return False
+    given = [o.value for o in m.trace.events[made.event].operands if isinstance(o.value, Tensor)]
+    return bool(given) and all(m.sizes.shape(t.shape).rank not in (None, rank) for t in given)
 
 
 def _made_of(m: Machine, statement: ir.Stmt, before: Sequence[Bound], bound: Bound, made: Tensor) -> int | None:

@@ -113,6 +113,8 @@ def _same(m: Machine, left: Value, right: Value) -> None:
     one, other = values
     if not isinstance(one, Int) or not isinstance(other, Int):
         return
+    if one.dim.sym is not None and other.dim.const is not None:
+        m.sizes.not_exact(one.dim, other.dim.const)
     wrong = m.sizes.compare(one.dim, other.dim).wrong
     if not wrong and m.sizes.equate(one.dim, other.dim):
         return

@@ -47,7 +47,7 @@ _DEPTH = 12
 def spoils(problem: Problem) -> bool:
     """Whether what comes of a problem says nothing any more: the operands certainly do not fit."""
     if problem.kind in _HARMLESS:
-        return False
+        return problem.detail.get("left") == "mixed"
     if problem.kind == "reversed-axes":
         return True
     return problem.sameness.wrong if problem.sameness is not None else problem.loud

@@ -12,6 +12,7 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Bool, Tensor, Unknown
 from shapedoc.infer.granted import asks_sizes
 from shapedoc.infer.machine import Machine
+from shapedoc.infer.values import Instance
 from shapedoc.ops.context import seen_twice
 from shapedoc.source import ir
 from shapedoc.source.contracts import Bound, DimExpr, Named, Number, Product, Rest, StatedShape
@@ -21,6 +22,7 @@ __all__ = [
     "READ_BY_PROGRAMS",
     "fitting",
     "has_two_meanings",
+    "is_held",
     "is_imagined",
     "is_of_a_step",
     "is_of_another",
@@ -171,6 +173,14 @@ def is_imagined(axis: Axis, dim: DimExpr, *, parameter: bool) -> bool:
 def _is_of_names(dim: DimExpr) -> bool:
     """Whether a stated size is that of named axes which lie in one: ``h*w``."""
     return isinstance(dim, Product) and all(isinstance(d, Named) for d in dim.factors)
+
+
+def is_held(m: Machine, dim: DimExpr) -> bool:
+    """Whether a name is that of a size which the object holds: to a helper, it may be said of what it is given."""
+    receiver = m.frame.receiver
+    if not isinstance(dim, Named) or not isinstance(receiver, Instance):
+        return False
+    return dim.key in receiver.attributes and dim.key not in m.frame.names and m.lookup(dim.key) is None
 
 
 def stands_alone(m: Machine, value: Tensor) -> bool:

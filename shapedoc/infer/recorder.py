@@ -22,6 +22,7 @@ from shapedoc.infer.verdicts import (
     Said,
     but_of_ranks,
     concerns,
+    is_element,
     is_of_one_rank,
     is_one_or_several,
     keeps_rank_of_all,
@@ -119,9 +120,9 @@ class Recorder:
             operands = (Operand("self", layer, span=layer.span), *operands)
         verdict = outcome.verdict
         result = self._made(name, verdict, args, layer)
-        if self.several:
-            # Before the event is: what is written in place is one object with what it was written to.
-            several = several or takes_rank_of(operands, self.several, result, self.sizes)
+        # Before the event is: what is written in place is one object with what it was written to.
+        several = several or is_element(name, operands, result)
+        several = several or (bool(self.several) and takes_rank_of(operands, self.several, result, self.sizes))
         noticed = problems = verdict.problems if isinstance(verdict, Conflict) else ()
         if problems and self.several and touches(operands, self.several):
             noticed = problems = but_of_ranks(problems)

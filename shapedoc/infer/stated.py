@@ -15,7 +15,7 @@ from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
 from shapedoc.core.trace import Operand, Stated, Unreadable
 from shapedoc.core.value import Int, Seq, Tensor, Unknown, Value
-from shapedoc.infer.arrows import note_arrow
+from shapedoc.infer.arrows import begins_arrow, note_arrow
 from shapedoc.infer.asserted import assume, checked
 from shapedoc.infer.elsewhere import Elsewhere
 from shapedoc.infer.machine import Frame, Machine
@@ -23,6 +23,7 @@ from shapedoc.infer.manners import (
     READ_BY_PROGRAMS,
     fitting,
     has_two_meanings,
+    is_held,
     is_imagined,
     is_of_a_step,
     is_of_another,
@@ -117,6 +118,8 @@ class Statements:
             before = self.contracts.before(statement)
             if is_of_another(m, statement, bound, part) or is_of_a_step(m, statement, before, bound, part):
                 return
+            if before and begins_arrow(m, before, bound, part):
+                return
             if before and m.sizes.shape(part.shape).run is not None and note_arrow(m, statement, before, bound, part):
                 return
             self._meet(m, part, bound.shape, bound.name)
@@ -206,8 +209,10 @@ class Statements:
         assert isinstance(item, Run)
         after = len(shape.items) - run - 1
         middle = dims[run : len(dims) - after]
+        held = {d for d in middle if not parameter and len(m.frames) > 2 and is_held(m, d)}
         filled = [(Axis(self._size(m, d, new=True) or m.sizes.fresh()), d) for d in middle]
-        m.commented.update(*(axis.ids for axis, d in filled if is_imagined(axis, d, parameter=parameter)))
+        doubted = (a for a, d in filled if d in held or is_imagined(a, d, parameter=parameter))
+        m.commented.update(*(axis.ids for axis in doubted))
         known = len(m.sizes.runs)
         m.sizes.bind_run(item, tuple(axis for axis, _ in filled))
         m.surmises.learnt(m.sizes, known + alone)

@@ -16,6 +16,7 @@ __all__ = [
     "Said",
     "but_of_ranks",
     "concerns",
+    "is_element",
     "is_of_one_rank",
     "is_one_or_several",
     "keeps_rank_of_all",
@@ -103,6 +104,17 @@ def is_one_or_several(name: str, size: Value) -> bool:
         return False
     size.alone = size.alone or not size.counted
     return size.alone
+
+
+def is_element(name: str, operands: Sequence[Operand], result: Value) -> bool:
+    """Whether one element is taken of a row that is given: of an array of arrays, it is another array.
+
+    Of what such a row holds nothing is known; what torch, or NumPy of numbers, has made holds no arrays.
+    """
+    if name != "operator.getitem" or not isinstance(result, Tensor) or result.shape.rank != 0:
+        return False
+    taken = operands[0].value if operands else None
+    return isinstance(taken, Tensor) and taken.event < 0 and not taken.kind
 
 
 def undoubted(

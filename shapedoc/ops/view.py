@@ -176,7 +176,9 @@ def _checked(
         return _unproved(old, new)
     groups = regroup(at.sizes, old, new)
     if groups.broken is not None:
-        _report_scramble(at, input, old, new, groups.broken)
+        left = next((n.dim for n, w in zip(new, wanted, strict=True) if w.dim == _ANY), None)
+        worked_out = left is not None and all(left != axis.dim for axis in old)
+        _report_scramble(at, input, old, new, groups.broken, "mixed" if worked_out else "")
     elif not copies:
         _check_memory(at, input, old, groups)
     for j, source in enumerate(groups.sources):
@@ -278,12 +280,13 @@ def _unproved(old: Sequence[Axis], new: Sequence[Axis]) -> tuple[Axis, ...]:
 
 
 def _report_scramble(
-    at: OpContext, input: Tensor, old: Sequence[Axis], new: Sequence[Axis], broken: tuple[int, int]
+    at: OpContext, input: Tensor, old: Sequence[Axis], new: Sequence[Axis], broken: tuple[int, int], left: str
 ) -> None:
+    """left: "mixed" where a -1 is worked out to what lies across axes of the input; nobody has asked for that size."""
     i, j = broken
     if any(at.sizes.role(a, "joined") or not a.dim.terms for a in old):
         return  # shifting by a padded view, as relative positions do, moves elements on purpose
-    at.conflict("scrambled-view", [input], axes=(i,), dims=(old[i].dim, new[j].dim), loud=False, into=str(j))
+    at.conflict("scrambled-view", [input], axes=(i,), dims=(old[i].dim, new[j].dim), loud=False, into=str(j), left=left)
 
 
 def _check_memory(at: OpContext, input: Tensor, old: Sequence[Axis], groups: Regrouped) -> None:

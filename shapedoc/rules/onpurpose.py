@@ -5,7 +5,8 @@ from __future__ import annotations
 from shapedoc.core.shape import Shape
 from shapedoc.core.trace import Event, Trace
 from shapedoc.rules.contractions import literal, names
-from shapedoc.rules.flow import events_of, graph, result_shape
+from shapedoc.rules.encoders import index_parts
+from shapedoc.rules.flow import events_of, graph, result_shape, shape_at
 from shapedoc.rules.walks import twins
 
 __all__ = ["is_on_purpose"]
@@ -16,9 +17,10 @@ _EXCHANGES = names("transpose swapaxes swapdims")
 def is_on_purpose(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
     """Whether a view puts back what a view has cut, or cuts features that are shuffled and joined again.
 
-    Or whether an option of the model exchanges the axes before it, and without it the view is right.
+    Or whether its branch is that of a single step, which is none to be mixed up, or an option of the model exchanges
+    the axes before it, and without it the view is right.
     """
-    ways = (_is_way_back, _is_shuffled)
+    ways = (_is_way_back, _is_shuffled, _is_of_one_step)
     return any(way(trace, event, before, after) for way in ways) or _is_option(trace, event)
 
 
@@ -58,6 +60,29 @@ def _is_shuffled(trace: Trace, event: Event, before: Shape, after: Shape) -> boo
         if not ends or not all((s := result_shape(u)) is not None and s.rank == before.rank for u in ends):
             return False
     return bool(users[event.index])
+
+
+def _is_of_one_step(trace: Trace, event: Event, before: Shape, after: Shape) -> bool:
+    """Whether a branch takes the first of the steps of another tensor, which it has as many of as this one.
+
+    What joins them with the features is made there of one step, as where a state is handed in: it is the only one.
+    """
+    sizes = event.sizes
+    if sizes is None or not event.branch or len(before.axes) < 2:
+        return False
+    kept = {sizes.resolve(axis.dim) for axis in after.axes}
+    lost = [d for axis in before.axes[1:-1] if (d := sizes.resolve(axis.dim)).const is None and d not in kept]
+    for other in events_of(trace, ("getitem",)) if lost else ():
+        if other.branch[: len(event.branch)] != event.branch or other.calls != event.calls:
+            continue
+        given = shape_at(other, other.operand("input"))
+        parts = index_parts(other.value("index")) or ()
+        if given is None or other.function != event.function:
+            continue
+        for axis, part in zip(given.prefix, parts, strict=False):
+            if literal(part) == 0 and sizes.resolve(axis.dim) in lost:
+                return True
+    return False
 
 
 def _is_option(trace: Trace, event: Event) -> bool:

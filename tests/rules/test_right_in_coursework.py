@@ -8,8 +8,9 @@ from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Settings
 
 HEAD = (
-    "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-    "from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence\n\n\n"
+    "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    "from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence\n"
+    "from kernels import windows_of\n\n\n"
 )
 
 RIGHT = {
@@ -118,6 +119,106 @@ class Attend(nn.Module):
         if attention_mask is not None:
             scores = scores + attention_mask
         return torch.matmul(torch.softmax(scores, dim=-1), v).permute(0, 2, 1, 3)
+""",
+    "SD111, SD105: an array of arrays: an element of its one axis has axes of its own": """
+def last_frames(x, m):
+    spectra = x
+    assert spectra.ndim == 1
+    for utter in spectra:
+        assert utter.ndim == 2
+    n, k = spectra.shape[0], spectra[0].shape[1]
+    result = np.zeros((n, m, k))
+    longest = max([utter.shape[0] for utter in spectra])
+    for i, utter in enumerate(spectra):
+        result[i] = utter[-m:]
+    return result, longest
+""",
+    "SD101: a helper's comment that says `in_channels` of whatever it is given": """
+class Conv:
+    def __init__(self, in_channels, out_channels, width):
+        self.in_channels, self.out_channels, self.width = in_channels, out_channels, width
+        self.W = np.random.normal(0, 1.0, (out_channels, in_channels, width, width))
+
+    def convolve(self, input, filters):
+        '''
+        Argument:
+            input (np.array): (batch_size, in_channels, height, width)
+            filters (np.array): (out_channels, in_channels, kernel_size, kernel_size)
+        '''
+        windows = windows_of(input, filters)  # Shape (batch_size, in_channels, out_height, out_width, kernel_size, kernel_size)
+        return np.tensordot(windows, filters, axes=((1, 4, 5), (1, 2, 3)))
+
+    def forward(self, A):
+        '''
+        Argument:
+            A (np.array): (batch_size, in_channels, height, width)
+        '''
+        return self.convolve(A, self.W)
+
+    def backward(self, dLdZ):
+        '''
+        Argument:
+            dLdZ (np.array): (batch_size, out_channels, height, width)
+        '''
+        padded = np.pad(dLdZ, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        return self.convolve(padded, np.transpose(self.W[:, :, ::-1, ::-1], axes=(1, 0, 2, 3)))
+""",
+    "SD102: asserts on sizes that an object holds, of an odd one and its half": """
+def conv_bn(d_in, d_out, kernel_size=3, padding=1):
+    layers = nn.Sequential()
+    layers.add_module("conv", nn.Conv2d(d_in, d_out, kernel_size=kernel_size, padding=padding))
+    layers.add_module("bn", nn.BatchNorm2d(d_out))
+    return layers
+
+
+class Block(nn.Module):
+    def __init__(self, d_in, d_out, kernel_size=3):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.padding = kernel_size // 2
+        assert self.kernel_size == 3
+        assert self.padding == 1
+        self.wide = conv_bn(d_in, d_out, kernel_size=self.kernel_size, padding=self.padding)
+        self.narrow = conv_bn(d_in, d_out, kernel_size=1, padding=0)
+
+    def forward(self, x):
+        return self.narrow(x) + self.wide(x)
+""",
+    "SD701: an arrow that begins with what a line makes, and is carried out further down": """
+def reference(q, k, v, g, sinks=None):
+    B, T, HQ, D = q.shape
+    H = k.shape[2]
+    G = HQ // H
+    q = q.reshape(B, T, H, G, D)
+    scores = torch.einsum("bqhgd,bkhd->bhgqk", q, k) * D**-0.5
+    # highest: [B, H, G, T] -> [B, T, HQ]
+    highest = scores.max(dim=-1).values
+    if sinks is not None:
+        highest = torch.maximum(highest, sinks.reshape(H, G)[None, :, :, None])
+    output = torch.einsum("bhgqk,bkhd->bqhgd", torch.softmax(scores, dim=-1), v).reshape(B, T, HQ, D)
+    return output, highest.permute(0, 3, 1, 2).reshape(B, T, HQ)
+""",
+    "SD601, SD201: with a state there is one step, and it is taken": """
+class Mixer(nn.Module):
+    def __init__(self, n_heads, n_groups, d_head, d_state):
+        super().__init__()
+        self.n_heads, self.n_groups, self.d_head, self.d_state = n_heads, n_groups, d_head, d_state
+        self.decay = nn.Parameter(torch.ones(n_heads))
+
+    def forward(self, x, dt, B, state=None):
+        batch_size, T, width = x.shape
+        B = B.view(batch_size, T, self.n_groups * self.d_state)
+        dt = dt.view(batch_size, T, self.n_heads)
+        if state is not None:
+            dt = dt[:, 0, :][:, None, ...].transpose(1, 2).expand(batch_size, self.n_heads, self.d_head)
+            decay = self.decay[..., None, None].expand(self.n_heads, self.d_head, self.d_state)
+            kept = torch.exp(dt[..., None] * decay)
+            B = B.reshape(batch_size, self.n_groups, -1)[..., None, :]
+            B = B.expand(batch_size, self.n_groups, self.n_heads // self.n_groups, B.shape[-1]).contiguous()
+            B = B.reshape(batch_size, -1, B.shape[-1])
+            put = dt[..., None] * B[..., None, :] * x.reshape(batch_size, -1, self.d_head)[..., None]
+            return state * kept + put
+        return x, dt, B
 """,
 }
 

@@ -178,7 +178,8 @@ class OwnLines:
         if earlier is None and following is not None:
             if _made_anew(following, name) or _made_again(self.layout, following, name):
                 shape = replace(shape, sure=False)  # it may be said of what is made of it next
-            self.binder.add(self.binder.after, following.stmt, Bound(name, shape, shape.index))
+            said = self.binder.before if shape.where == "before" else self.binder.after
+            self.binder.add(said, following.stmt, Bound(name, shape, shape.index))
             return True
         if below is not None and below.compound and _sets(below.stmt, name):
             shape = replace(shape, sure=False)  # it may be said of what it is made there
