@@ -316,7 +316,7 @@ class Walk:
             del m.trace.stated[stated:]
             m.trace.unknown = dict(unknown)
             m.begin()
-            m.mistrusted = set()
+            m.mistrusted = {}
             m.sizes = sizes.fork()
             m.frames = [Frame("", m.globals, {})]
             whole = self._walked(run, symbols)

@@ -76,8 +76,8 @@ class Recorder:
         self.recalled: dict[Place, int] = {}
         # Names of sizes that are stated, of axes that the code takes for others.
         self.misnamed: set[Sym] = set()
-        # Functions whose comments have been found to contradict the code or each other.
-        self.mistrusted: set[str] = set()
+        # Functions whose comments contradict the code or each other, and whether it is what they call that does.
+        self.mistrusted: dict[str, bool] = {}
 
     @property
     def function(self) -> str:
@@ -207,10 +207,9 @@ class Recorder:
             if self.misnamed:
                 sure = tuple(p for p in sure if not concerns(p, operands, self.misnamed, self.sizes))
             if len(sure) < len(problems) and self.described:
-                self.mistrusted |= {
-                    self.function,
-                    *takers_of_stated(self.trace, operands, self.tentative, self.described),
-                }
+                self.mistrusted.setdefault(self.function, False)
+                takers = takers_of_stated(self.trace, operands, self.tentative, self.described)
+                self.mistrusted |= dict.fromkeys((f for f in takers if f != self.function), True)
         self.doubted.extend((len(self.trace.events), p) for p in problems if p not in sure)
         return sure
 
@@ -228,15 +227,18 @@ class Recorder:
         return isinstance(tensor, Tensor) and tensor.uid in self.described
 
     def doubt(self, start: int, entry: str = "") -> None:
-        """Take back what rests on the comments of a function in which one was found wrong, and in what it calls."""
+        """Take back what rests on the comments of a function in which one was found wrong.
+
+        Where a function that it calls speaks against them, all that is made in its calls is taken back, too.
+        """
         wrong = self.mistrusted
-        whole = entry in wrong or f"{entry}.forward" in wrong
+        whole = wrong.get(entry) or wrong.get(f"{entry}.forward")
         for event in self.trace.events[start:] if wrong else ():
-            mistrusted = whole or event.function in wrong or any(c.function in wrong for c in event.calls)
-            if mistrusted and event.index in self.tentative:
+            own = whole or event.function in wrong or any(wrong.get(c.function) for c in event.calls)
+            if own and event.index in self.tentative:
                 self.doubted.extend((event.index, p) for p in event.problems)
                 event.problems, event.doubtful = (), True
-        self.mistrusted = set()
+        self.mistrusted = {}
 
     def _set_apart(self, event: Event) -> None:
         """The sizes that the author lists as the axes of one tensor are different quantities.

@@ -69,7 +69,7 @@ class Statements:
         if not m.sources.comments or not isinstance(function.node, ir.FunctionDef):
             return
         if self._elsewhere.contradicted(m, function, frame):
-            m.mistrusted.add(m.function)
+            m.mistrusted.setdefault(m.function, False)
         for name, shapes in self.contracts.params(function.node).items():
             value = frame.variables.get(name)
             shape = next((s for s in shapes if s.sure), None)
@@ -362,7 +362,7 @@ class Statements:
         parameter: bool = False,
     ) -> None:
         if stated.sure and stated.form not in READ_BY_PROGRAMS and not self._is_faulty(m, value):
-            m.mistrusted.add(m.function)
+            m.mistrusted.setdefault(m.function, False)
         if not stated.sure or m.path or (stated.prose and parameter and value.event >= 0):
             return
         said_before = rank and self.renamed and self.warrants.confirms(m, value)
