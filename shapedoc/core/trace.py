@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from shapedoc.core.dim import Sym
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sameness, Sizes
 from shapedoc.core.span import Span
@@ -101,7 +102,7 @@ class Event:
     the code, or each other, elsewhere in the function, or lies in a module that is not the one called. withheld:
     something that the op noticed was left out of its problems, since it rests on a statement or on one branch alone.
     in_place: it changes its first operand (``mul_``, ``*=``). discarded: it stands as a statement of its own, so that
-    nobody takes its result.
+    nobody takes its result. learnt: unknown sizes that it took for others, by what its operands must agree in.
     short: the operation without its library, as "bmm", "add", "softmax", "Linear" (built), "Linear.forward" (called).
     """
 
@@ -124,6 +125,7 @@ class Event:
     withheld: bool = False
     in_place: bool = False
     discarded: bool = False
+    learnt: tuple[Sym, ...] = ()
     short: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.shape import Shape
@@ -112,7 +113,7 @@ class Recorder:
     ) -> Value:
         """Evaluate an op and record the event."""
         arguments = Arguments([a.value for a in args], {k: a.value for k, a in keywords.items()}, rest)
-        runs, self.sizes.function = len(self.sizes.runs), self.function
+        runs, bound, self.sizes.function = len(self.sizes.runs), len(self.sizes.bindings), self.function
         several = is_one_or_several(name, args[0].value) if len(args) == 1 else False
         outcome = evaluate(op, arguments, self.sizes, node.span[0], layer)
         operands = operands_of(outcome, args, keywords, self.path)
@@ -144,6 +145,8 @@ class Recorder:
             self.trace.unknown[f"{name}: {lost}"] = self.trace.unknown.get(f"{name}: {lost}", 0) + 1
         event = self.emit(name, node, operands, result)
         event.problems, event.lost, event.spoilt = problems, lost, spoilt
+        if len(self.sizes.bindings) > bound:
+            event.learnt = tuple(islice(reversed(self.sizes.bindings), len(self.sizes.bindings) - bound))
         if surmised:
             if not first_hand and not written:
                 self.surmises.events.add(event.index)

@@ -150,6 +150,13 @@ def _tell_apart(at: OpContext, pair: tuple[Axis, Sequence[Axis], Axis]) -> None:
         return
     if any(axis is not met and axis.same(low) for axis in high):
         at.sizes.apart(low.dim, met.dim)
+    elif _is_batch(at, low) and at.sizes.role(met, "batch") is None and any(_is_batch(at, x) for x in high):
+        # The batch of the one lies beside the steps of the other, which has its batch at another place.
+        at.sizes.apart(low.dim, met.dim)
+
+
+def _is_batch(at: OpContext, axis: Axis) -> bool:
+    return at.sizes.role(axis, "batch") is not None and at.sizes.role(axis, "time") is None
 
 
 def _paired(at: OpContext, column: Sequence[Axis], row: Sequence[Axis]) -> Sequence[Axis]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shapedoc.core.dim import ONE, ZERO, Dim
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.ops.context import OpContext
@@ -112,6 +112,10 @@ def channels_place(at: OpContext, input: Tensor, count: int) -> int | None:
     shape = at.shape(input)
     if shape.run is None or len(shape.axes) > count + 1:
         at.need_rank(input, count + 1, count + 2)
+    else:
+        run = shape.items[shape.run]
+        if isinstance(run, Run) and run.most is None:
+            at.sizes.bind_run(run, (Run(run.name, most=count + 2 - len(shape.axes)),))
     if overlaps(at, input, count + 1):
         return None
     at.suffix(input, count + 1)
@@ -123,7 +127,7 @@ def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, fo
         at.need_rank(input, len(found) + 2)
     place = channels_place(at, input, len(found))
     if place is None:
-        return at.unknown(input, kind="float", more=0)
+        return _of_few_axes(at, input, len(found) + 2)
     channels = expect(at, input, place, *into)
     new = at.axis(out)
     at.sizes.mark(channels, "feature", at.line)
@@ -140,6 +144,15 @@ def _convolved(at: OpContext, input: Tensor, into: tuple[Dim, str], out: Dim, fo
         else:
             spatial.append(at.axis(slid(at, input, i, axis.dim, window)))
     return at.tensor((*items[:place], new, *spatial), input, kind="float")
+
+
+def _of_few_axes(at: OpContext, input: Tensor, most: int) -> Tensor:
+    """A new tensor with as many axes as the input has, and no more than `most`."""
+    result = at.unknown(input, kind="float", more=0)
+    run = result.shape.items[0]
+    if isinstance(run, Run):
+        run.most = most
+    return result
 
 
 def _is_batch_of_one(at: OpContext, input: Tensor, channels: Dim) -> bool:

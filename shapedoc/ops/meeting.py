@@ -9,7 +9,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.opposed import lone, opposed, score, set_apart
+from shapedoc.ops.opposed import lone, opposed, score, set_apart, unturned
 from shapedoc.ops.pointwise import promote
 
 __all__ = ["contract", "product", "same_batch", "turned"]
@@ -21,7 +21,7 @@ def contract(at: OpContext, left: Tensor, right: Tensor, axis: tuple[int, int], 
     An axis that is summed with one of a learned tensor is a feature.
     """
     set_apart(at, left, right, pair)
-    crossed = opposed(at, left, right, pair)
+    crossed = opposed(at, left, right, pair) or unturned(at, left, right, pair)
     if crossed:
         # Nothing that comes later teaches that the row is the feature: the walks after this one see it still.
         at.sizes.apart(pair[0].dim, pair[1].dim)

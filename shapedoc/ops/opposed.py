@@ -15,7 +15,7 @@ from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
 
-__all__ = ["heads_apart", "keep_feature", "lone", "opposed", "score", "set_apart"]
+__all__ = ["heads_apart", "keep_feature", "lone", "opposed", "score", "set_apart", "unturned"]
 
 _ROWS = ("row", "time", "batch")
 
@@ -84,6 +84,21 @@ def heads_apart(at: OpContext, left: Sequence[Axis], right: Sequence[Axis]) -> b
     if summed == other and summed.named:
         return _stands_in(first, rows, second) or _stands_in(second, columns, first)
     return columns.named and other != columns and summed != other and _stands_in(second, other, first)
+
+
+def unturned(at: OpContext, left: Tensor, right: Tensor, pair: tuple[Axis, Axis]) -> Sameness | None:
+    """That keys are not turned: (B, h, ?, d) with (B, h, ?, d), of which the second sums its nameless axis with d."""
+    if left.learned or right.learned:
+        return None
+    one, other = at.shape(left).axes, at.shape(right).axes
+    summed, rows = (at.sizes.resolve(axis.dim) for axis in pair)
+    if len(one) != 4 or len(other) != 4 or not pair[0].same(one[-1]) or not pair[1].same(other[-2]):
+        return None
+    if rows.sym is None or rows.sym.name or not rows.sym.flexible or not summed.named:
+        return None
+    ours, theirs = ([at.sizes.resolve(axes[k].dim) for k in (0, 1, 3)] for axes in (one, other))
+    alike = ours == theirs and all(size.named for size in ours)
+    return Sameness(Kind.ONLY_IF, Strength.STRONG) if alike else None
 
 
 def _stands_in(nameless: Dim, heads: Dim, where: Dim) -> bool:

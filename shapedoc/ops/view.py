@@ -12,6 +12,7 @@ from shapedoc.core.value import ANY_ORDER, Dtype, Seq, Tensor, Value
 from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents
+from shapedoc.ops.heads_kept import keep_heads, kept_again
 from shapedoc.ops.opposed import keep_feature
 from shapedoc.ops.pointwise import kind_of_dtype
 from shapedoc.ops.registry import op
@@ -154,6 +155,7 @@ def _unchecked(at: OpContext, old: Shape, wanted: Sequence[Axis | Run]) -> Shape
         if not isinstance(item, Axis) or item.dim != tail[-k].dim:
             break
         items[-k] = tail[-k]
+    keep_heads(at, old, items)
     return Shape(tuple(items))
 
 
@@ -201,7 +203,7 @@ def _solved(at: OpContext, input: Tensor, old: Sequence[Axis], wanted: Sequence[
     if all(axis.dim != _ANY for axis in wanted):
         if _taken_for_one(have, need, old, wanted):
             return list(wanted), Sameness(Kind.UNKNOWN, Strength.NONE)
-        sameness = at.meet(*_left_over(at, have, need))
+        sameness = kept_again(at, have, need, old, wanted) or at.meet(*_left_over(at, have, need))
         if sameness.kind is Kind.ONLY_IF and ONE in (have, need):
             # All that is left over is a whole axis more on one side.
             sameness = at.sizes.compare(product(old), product(wanted))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shapedoc.core.dim import ONE
+from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.span import Span
@@ -182,6 +182,7 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
         if a.rank is None:
             one, two, a, b = two, one, b, a
         if len(b.suffix) < len(a.axes):
+            yield from _of_batch(event, two, one, Shape(b.suffix), a)
             return
         b = Shape((Run(), *b.suffix))
     elif a.rank > b.rank:
@@ -200,13 +201,51 @@ def _between(trace: Trace, event: Event, one: Operand, two: Operand) -> Iterator
             sameness = Sameness(Kind.ONLY_IF, Strength.STRONG, sameness.when)
         home = _home(event, a, b, back)
         if sameness.kind is Kind.ALWAYS:
-            continue
+            if home is None or len(a.axes) >= len(b.axes) or not _is_batch_beside(event, x, y, b.axes[home]):
+                continue
+            if not _is_learnt_here(event, x.dim):
+                continue
+            sameness = Sameness(Kind.ONLY_IF, Strength.STRONG)
         if sameness.wrong:
             if home is None:
                 home = _namesake(event, a, b, back)
             yield Meeting(event, one, two, a, b, back, x, y, home, sameness)
         elif home is not None and len(a.axes) < len(b.axes) and event.sizes.role(y, "loose") is None:
             yield Meeting(event, one, two, a, b, back, x, y, home, None)
+
+
+def _of_batch(event: Event, one: Operand, two: Operand, low: Shape, high: Shape) -> Iterator[Meeting]:
+    """The batch of a tensor of which only the last axes are known, where it lies beside the steps of another.
+
+    The other has its batch in front: whatever stands before the known axes, these two do not belong together.
+    """
+    sizes = event.sizes
+    for back in range(-len(low.axes), 0):
+        x, y = low.axes[back], high.axes[back]
+        if sizes is None or _is_one(x) or _is_one(y) or x.same(y):
+            continue
+        home = _home(event, low, high, back)
+        if home is None or not _is_batch_beside(event, x, y, high.axes[home]):
+            continue
+        sameness = sizes.compare(x.dim, y.dim)
+        if sameness.wrong or (sameness.kind is Kind.ALWAYS and _is_learnt_here(event, x.dim)):
+            yield Meeting(event, one, two, low, high, back, x, y, home, Sameness(Kind.ONLY_IF, Strength.STRONG))
+        elif sameness.kind is not Kind.ALWAYS and sizes.role(y, "loose") is None:
+            yield Meeting(event, one, two, low, high, back, x, y, home, None)
+
+
+def _is_batch_beside(event: Event, axis: Axis, other: Axis, home: Axis) -> bool:
+    """Whether `axis` is a batch, `home` is one too, and `other` is none."""
+    sizes = event.sizes
+    if sizes is None or sizes.role(other, "batch") is not None:
+        return False
+    return all(sizes.role(a, "batch") is not None and sizes.role(a, "feature") is None for a in (axis, home))
+
+
+def _is_learnt_here(event: Event, dim: Dim) -> bool:
+    """Whether nothing but the operation itself says that an unknown size is this one."""
+    sizes = event.sizes
+    return sizes is not None and any(sizes.resolve(Dim.of(sym)) == dim for sym in event.learnt)
 
 
 def _is_one(axis: Axis) -> bool:

@@ -16,6 +16,7 @@ from shapedoc.rules.blame import build_event, layer_of
 from shapedoc.rules.contractions import literal, names
 from shapedoc.rules.flow import SHAPING, graph, shape_at
 from shapedoc.rules.softmaxes import holds, is_axis, softmaxes
+from shapedoc.rules.unbatched import joined_with_state
 from shapedoc.rules.weights import uses
 
 __all__ = ["Evidence", "Layout", "evidence", "is_batch_name", "is_mixed_up", "is_time_name", "layouts", "mixed_up"]
@@ -192,6 +193,7 @@ def evidence(trace: Trace, layout: Layout) -> Iterator[Evidence]:
     yield from _from_masks(layout)
     yield from _from_states(layout)
     yield from _from_attention(trace, layout)
+    yield from _from_joins(trace, layout)
 
 
 def _from_names(layout: Layout) -> Iterator[Evidence]:
@@ -274,6 +276,13 @@ def _from_states(layout: Layout) -> Iterator[Evidence]:
     """An initial state with as many rows as the axis that the module takes for time is long."""
     if any(p.kind == "crossed-layout" for p in layout.event.problems):
         yield Evidence(layout.event, f"its initial state has a row for each element of axis {int(layout.first)}", 2)
+
+
+def _from_joins(trace: Trace, layout: Layout) -> Iterator[Evidence]:
+    """A state of the one example of (B, 1, d) that is joined, row by row, with what the module takes for its steps."""
+    join = joined_with_state(trace, layout.event) if layout.batch.visible and not layout.first else None
+    if join is not None:
+        yield Evidence(join, "joins its rows with the state, of which there is one", 2)
 
 
 def _from_attention(trace: Trace, layout: Layout) -> Iterator[Evidence]:

@@ -16,6 +16,7 @@ from shapedoc.rules.recurrent import is_single_step
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.scores import is_tainted
 from shapedoc.rules.sized import atom, made_before
+from shapedoc.rules.unbatched import unbatched
 from shapedoc.rules.unbound import unbound
 from shapedoc.rules.whole_pairs import whole_pairs
 from shapedoc.rules.wording import call_labels, finding, label, severity_of, shape_text, text_of
@@ -35,7 +36,8 @@ def check(trace: Trace) -> Iterator[Finding]:
             if not is_tainted(trace, operand, noted=False):
                 yield _found(trace, *clearest(trace, event, problem))
         elif is_single_step(event, problem):
-            yield _step(trace, event, problem)
+            yield _step(trace, event)
+    yield from (_step(trace, found.run, found.join) for found in unbatched(trace))
     yield from (_refed(trace, refed) for refed in fed_back(trace))
     yield from (_of_column(trace, *found) for found in picked_by_column(trace))
     yield from unbound(trace, RULE.code, RULE.name)
@@ -192,7 +194,7 @@ def _built(layer: Layer | None) -> tuple[Label, ...]:
     return (Label(layer.span, f"{layer.kind.rpartition('.')[2]} is built here"),) if layer is not None else ()
 
 
-def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
+def _step(trace: Trace, event: Event, join: Event | None = None) -> Finding:
     """One step passed to a sequence module: torch takes (batch, features) for (time, features) without a batch."""
     operand, layer = event.operand("input"), layer_of(event)
     text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
@@ -212,9 +214,11 @@ def _step(trace: Trace, event: Event, problem: Problem) -> Finding:
         actual=actual,
         labels=_fact(event, operand, text, actual)
         + _built(layer)
+        + (label(join.span, "its state, of one sequence, is joined with all of its rows") if join is not None else ())
         + made_before(trace, event, operand)
         + call_labels(event),
-        why="torch takes two axes for (time, features) without a batch, and the state that is passed has a batch",
+        why="torch takes two axes for (time, features) without a batch, and "
+        + ("gives one state for all rows" if join is not None else "the state that is passed has a batch"),
         help=f"{inner}.unsqueeze({1 if first else 0}), a sequence of one step",
     )
 
