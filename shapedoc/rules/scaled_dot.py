@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shapedoc.core.trace import Event, Operand, Trace
-from shapedoc.core.value import Bool, Int, NoneValue, Tensor
+from shapedoc.core.value import Bool, Int, NoneValue, Tensor, Unknown
 from shapedoc.rules.claims import claims, claims_of
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.flow import SHAPING, Graph
@@ -97,6 +97,8 @@ def _is_asked(g: Graph, scaled: Scaled, operand: Operand) -> bool:
 
 
 def _is_mask(trace: Trace, operand: Operand) -> bool:
-    if not isinstance(operand.value, Tensor):
-        return isinstance(operand.value, NoneValue)
-    return "mask" in f"{text_of(trace, operand)} {operand.value.name}".lower()
+    value = operand.value
+    if not isinstance(value, Tensor | Unknown):
+        return isinstance(value, NoneValue)
+    name = value.name if isinstance(value, Tensor) else ""
+    return "mask" in f"{text_of(trace, operand)} {name}".lower()

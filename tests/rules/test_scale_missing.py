@@ -31,6 +31,14 @@ class Heads(nn.Module):
 """
 
 WRONG = {
+    "a mask of which nothing is known is added": """
+    def forward(self, a, b, mask):
+        q, k, v = self.cut(self.q(a)), self.cut(self.k(b)), self.cut(self.v(b))
+        scores = torch.matmul(q, k.transpose(-2, -1))  # <- SD405
+        if mask is not None:
+            scores += mask * -1e9
+        return F.softmax(scores, dim=-1) @ v
+""",
     "relative positions that the query is compared with too": """
     def forward(self, x, places):
         b, t, width = x.shape
