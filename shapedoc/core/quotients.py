@@ -19,6 +19,7 @@ __all__ = [
     "may_be_one",
     "may_be_rounded",
     "one_owner",
+    "readable",
     "spelled",
 ]
 
@@ -126,6 +127,11 @@ def may_be_rounded(difference: Dim, a: Dim, b: Dim, floors: Floors) -> bool:
 def may_be_one(ratio: Dim, floors: Floors) -> bool:
     """Whether a ratio is what is left of a width by the heads and the width of one: mostly nothing but 1."""
     return any(len(b.syms) > 1 and not f.quotient.syms.isdisjoint(ratio.syms) for (_, b), f in floors.items())
+
+
+def readable(text: str) -> str:
+    """A size as it is told in a shape: one that is a nest of quotients tells nobody anything."""
+    return text if text.count("//") < 3 else "?"
 
 
 def spelled(dim: Dim, floors: Floors, known: Mapping[Sym, Dim], resolve: Callable[[Dim], Dim]) -> str:

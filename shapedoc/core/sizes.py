@@ -25,6 +25,7 @@ from shapedoc.core.quotients import (
     may_be_one,
     may_be_rounded,
     one_owner,
+    readable,
     spelled,
 )
 from shapedoc.core.ranks import NO_LINKS, Ranks
@@ -427,5 +428,5 @@ class Sizes(Ranks):
 
     def show_shape(self, shape: Shape) -> str:
         """The shape in the author's spelling."""
-        parts = [str(i) if isinstance(i, Run) else self.show(i.dim) for i in self.shape(shape).items]
+        parts = [str(i) if isinstance(i, Run) else readable(self.show(i.dim)) for i in self.shape(shape).items]
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

@@ -63,7 +63,7 @@ class Call:
     id: int = 0
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _lines(text: str) -> list[str]:
     """The lines of a text, for all that is asked of it."""
     return text.splitlines()
@@ -247,6 +247,7 @@ class Trace:
     is called, and the parameter.
     handed_back: calls of the author's functions that give an argument back as it is: the function, and the argument.
     tested: the variables that branches test for their truth, by where they stand there.
+    texts: of the other files that were read, by their path.
     look: gives what stands in the file, whatever of it runs, and keeps it.
     """
 
@@ -258,6 +259,7 @@ class Trace:
     unreadable: list[Unreadable] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     aliases: dict[int, Span] = field(default_factory=dict)
     returned: dict[int, Span] = field(default_factory=dict)
     misbound: dict[tuple[Span, str, str], Misbound] = field(default_factory=dict)
@@ -271,9 +273,15 @@ class Trace:
 
     def source(self, span: Span) -> str:
         """The text of a span, its line breaks and indentation folded into single blanks; "" in another file."""
-        if span.path:
-            return ""
-        lines = _lines(self.text)[span.line - 1 : span.end_line]
+        return "" if span.path else self._cut(self.text, span)
+
+    def source_anywhere(self, span: Span) -> str:
+        """The text of a span, be it in another file that was read."""
+        return self._cut(self.texts.get(span.path, "") if span.path else self.text, span)
+
+    @staticmethod
+    def _cut(text: str, span: Span) -> str:
+        lines = _lines(text)[span.line - 1 : span.end_line]
         if not lines:
             return ""
         lines[-1] = lines[-1][: span.end_column]

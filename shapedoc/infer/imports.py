@@ -130,7 +130,7 @@ class FileLoader:
         if isinstance(source, FileError) or len(source.text) > _MAX_BYTES:
             return None
         module = self.loaded[path] = LocalModule(path)
-        m.trace.inputs[path] = digest_of_file(path)
+        m.trace.inputs[path], m.trace.texts[path] = digest_of_file(path), source.text
         try:
             tree = lowered(source.text)
         except SourceError:

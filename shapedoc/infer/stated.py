@@ -90,7 +90,8 @@ class Statements:
             part = _component(value, index)
             if isinstance(part, Tensor) and bound.shape.sure:
                 other = bound.shape.form == "docstring" and gives_elsewhere(function.node, len(m.frame.returned))
-                self._meet(m, part, bound.shape, bound.name or "the returned value", loose=other)
+                name = bound.name or bound.shape.name or "the returned value"
+                self._meet(m, part, bound.shape, name, loose=other)
         return value
 
     def walked(self, m: Machine, statement: ir.Stmt) -> None:

@@ -67,7 +67,7 @@ def text_of(trace: Trace, operand: Operand | None) -> str:
     """An operand as the author wrote it, shortened."""
     if operand is None:
         return "the tensor"
-    text = operand.text or (trace.source(operand.span) if operand.span is not None else "")
+    text = operand.text or (trace.source_anywhere(operand.span) if operand.span is not None else "")
     if not text and isinstance(operand.value, Tensor | Layer):
         text = operand.value.name
     if not text:
