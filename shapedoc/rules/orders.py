@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapedoc.core.shape import Axis
+from shapedoc.core.shape import Axis, Shape
+from shapedoc.core.sizes import Sizes
 
-__all__ = ["exchanged", "orders", "pairs_of", "turn", "turned_back"]
+__all__ = ["exchanged", "orders", "pair_to_join", "pairs_of", "turn", "turned_back"]
 
 
 def orders(rank: int) -> Iterator[tuple[int, ...]]:
@@ -54,3 +55,16 @@ def turn(i: int, j: int, rank: int, numpy: bool) -> str:
     order = list(range(rank))
     order[i], order[j] = order[j], order[i]
     return f".transpose({', '.join(map(str, order))})"
+
+
+def pair_to_join(sizes: Sizes, before: Shape, after: Shape) -> tuple[int, int] | None:
+    """The two axes to exchange so that the last axis of `after`, of which the first may not be known, is the two last.
+
+    before: (B, H, T, d), after: (..., H*d) -> 1 and 2.
+    """
+    joined = sizes.resolve(after.suffix[-1].dim) if after.suffix else None
+    for i, j in pairs_of(len(before.axes) - 1) if before.run is None else ():
+        wanted = exchanged(before.axes, i, j)
+        if len(wanted) > 2 and sizes.resolve(wanted[-2].dim * wanted[-1].dim) == joined:
+            return i, j
+    return None

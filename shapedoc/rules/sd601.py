@@ -17,7 +17,7 @@ from shapedoc.rules.copies import misordered
 from shapedoc.rules.flow import SHAPING, Graph, graph, result_shape, shape_at
 from shapedoc.rules.mergedheads import merged_heads
 from shapedoc.rules.onpurpose import is_on_purpose
-from shapedoc.rules.orders import exchanged, orders, pairs_of, turn, turned_back
+from shapedoc.rules.orders import exchanged, orders, pair_to_join, pairs_of, turn, turned_back
 from shapedoc.rules.recurrent import is_final_state
 from shapedoc.rules.rule import Example, Rule
 from shapedoc.rules.wording import call_labels, finding, made_by, shape_text, text_of
@@ -26,6 +26,7 @@ __all__ = ["RULE"]
 
 _FILLED = "zeros ones full empty"
 _UNIFORM = names(" ".join(f"{n} {n}_like new_{n}" for n in _FILLED.split()))
+_NEIGHBOURS = "so that the joined axes are neighbours"
 _PERMUTE = "move the axes with `permute` first, so that those which are joined or split stand side by side"
 _GRAVITY: dict[Severity, int] = {"note": 0, "warning": 1, "error": 2}
 
@@ -206,7 +207,9 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
     receiver = f"({text})" if any(c in text for c in " +*/@") else text
     numpy = event.op.startswith("numpy")
     if before.run is not None or after.run is not None:
-        return _cure_of_ends(sizes, before, after, receiver, numpy), ""
+        pair = pair_to_join(sizes, before, after)
+        turned = f"{receiver}{turn(*pair, len(before.axes), numpy)}.reshape(...)" if pair is not None else ""
+        return (f"{turned}, {_NEIGHBOURS}" if turned else _PERMUTE), ""
     for order in orders(len(after.axes)):
         wanted = tuple(after.axes[i] for i in order)
         if regroup(sizes, before.axes, wanted).broken is None:
@@ -220,18 +223,8 @@ def _cure(event: Event, sizes: Sizes, operand: Operand, before: Shape, after: Sh
         if regroup(sizes, wanted, after.axes).broken is None:
             turned = turn(i, j, len(before.axes), numpy)
             parts = ", ".join(sizes.show(a.dim) for a in wanted)
-            return f"{receiver}{turned}.reshape(...), so that the joined axes are neighbours", f"({parts})"
+            return f"{receiver}{turned}.reshape(...), {_NEIGHBOURS}", f"({parts})"
     return _PERMUTE, ""
-
-
-def _cure_of_ends(sizes: Sizes, before: Shape, after: Shape, receiver: str, numpy: bool) -> str:
-    """The transpose that brings two axes together, of which it is known that the last one is made."""
-    joined = sizes.resolve(after.suffix[-1].dim) if after.suffix else None
-    for i, j in pairs_of(len(before.axes) - 1) if before.run is None else ():
-        wanted = exchanged(before.axes, i, j)
-        if sizes.resolve(wanted[-2].dim * wanted[-1].dim) == joined:
-            return f"{receiver}{turn(i, j, len(wanted), numpy)}.reshape(...), so that the joined axes are neighbours"
-    return _PERMUTE
 
 
 RULE = Rule(
