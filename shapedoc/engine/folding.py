@@ -37,9 +37,9 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     Of one fault are those of a rule and a file that name the same cause, that say the same of one function but for the
     tensor that they say it of, or that tell of one tensor on one line: code that another file calls is followed from
     there too. Statements of one function that are out of date are told at once. What is told where it is wrong is not
-    told again where another file calls that.
+    told again where another file calls that, and a softmax over a single element is not told as one over another axis.
     """
-    findings = _without_callers(list(findings))
+    findings = _without_callers(_without_singletons(list(findings)))
     groups: list[list[Finding]] = []
     group_of: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
@@ -52,6 +52,12 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
         for key in keys:
             group_of.setdefault(key, group)
     return [_as_one(sorted(group, key=_place)) for group in groups]
+
+
+def _without_singletons(findings: list[Finding]) -> list[Finding]:
+    """The findings without those of a wrong axis where it is told that the axis has a single element."""
+    single = {(f.path, f.span.line, f.span.column) for f in findings if f.code == "SD402"}
+    return [f for f in findings if f.code != "SD401" or (f.path, f.span.line, f.span.column) not in single]
 
 
 def _without_callers(findings: list[Finding]) -> list[Finding]:

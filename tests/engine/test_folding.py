@@ -131,3 +131,11 @@ def test_statements_of_one_function_that_are_out_of_date_are_told_at_once() -> N
     assert one.labels[-1] == Label(other.span, "the same here: end is (B, 2)")
     assert len(folded([stale, replace(other, function="Pointer.loss")])) == 2
     assert len(folded([replace(stale, function=""), replace(other, function="")])) == 2
+
+
+def test_a_softmax_over_one_element_is_not_told_as_one_over_another_axis_too() -> None:
+    single = replace(FIRST, code="SD402", name="softmax-over-singleton", severity="error", message="every weight is 1")
+    elsewhere = replace(FIRST.span, path="pointer.py")
+    wrong = replace(single, code="SD401", name="softmax-over-wrong-axis", span=elsewhere, message="not the summed axis")
+    assert folded([wrong, single]) == [single]
+    assert folded([wrong]) == [wrong]
