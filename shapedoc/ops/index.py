@@ -260,6 +260,7 @@ def _assembled(at: OpContext, input: Tensor, chosen: _Selection) -> Shape:
     if not chosen.tensors and not chosen.masks:
         return Shape(tuple(chosen.items))
     found: list[Tensor] = [*chosen.tensors, *(at.tensor((a,), kind="int") for a in chosen.masks)]
+    _tell_rows_apart(at, chosen.tensors)
     made = broadcast(at, *found)
     if len(found) == 1:
         made = at.shape(found[0])
@@ -268,3 +269,12 @@ def _assembled(at: OpContext, input: Tensor, chosen: _Selection) -> Shape:
     if sum(isinstance(i, Run) for i in items) > 1:
         at.lost("rank unknown")
     return Shape(tuple(items))
+
+
+def _tell_rows_apart(at: OpContext, indices: Sequence[Tensor]) -> None:
+    """``x[arange(B), places]`` with places (B, k): the row numbers would lie along k, which is another quantity."""
+    shapes = [shape for tensor in indices if (shape := at.shape(tensor)).rank is not None]
+    for rows in (s.axes[0].dim for s in shapes if s.rank == 1):
+        for first, last in ((s.axes[0].dim, s.axes[-1].dim) for s in shapes if s.rank == 2):
+            if rows == first and rows.named and last.sym is not None and last != rows:
+                at.sizes.apart(rows, last)

@@ -119,6 +119,8 @@ def _repeated(at: OpContext, input: Tensor, counts: tuple[Axis | Run, ...], *, s
         at.fail("wrong-rank", [input], wanted=f"at most {len(repeats)}", got=str(len(shape.items)))
     if shape.run is not None and not strict and len(shape.suffix) < len(repeats):
         at.lost("rank unknown")
+    if strict:
+        _place_copies(at, input, shape, repeats)
     rank = len(repeats) if strict else max(len(repeats), len(shape.items))
     out: list[Axis | Run] = []
     for k in range(rank, 0, -1):
@@ -133,6 +135,18 @@ def _repeated(at: OpContext, input: Tensor, counts: tuple[Axis | Run, ...], *, s
         else:
             out.append(shape.items[-k])
     return at.tensor(out, input)
+
+
+def _place_copies(at: OpContext, input: Tensor, shape: Shape, repeats: list[Axis]) -> None:
+    """Report ``x.repeat(1, n, 1)`` of (B, d): the 1 falls on no axis of it, and the rows are what is copied."""
+    if shape.rank is None or shape.rank < 2 or len(repeats) != shape.rank + 1 or repeats[0].dim != ONE:
+        return
+    if repeats[1].dim == ONE or shape.axes[0].dim.value == 1 or any(r.dim != ONE for r in repeats[2:]):
+        return
+    wanted, got = str(len(repeats)), str(shape.rank)
+    at.conflict(
+        "misplaced-copies", [input], axes=(0,), dims=(repeats[1].dim,), loud=False, why="rank", wanted=wanted, got=got
+    )
 
 
 def times(count: Dim, axis: Axis) -> Axis:

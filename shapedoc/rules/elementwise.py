@@ -93,6 +93,8 @@ def rule_of(trace: Trace, event: Event, problem: Problem) -> str:
         position = dict(zip(problem.operands, problem.axes, strict=False)).get(meeting.low.name)
         if position is not None and position - len(meeting.low_shape.items) == meeting.back:
             return owner(trace, meeting)
+    if event.short == "getitem":
+        return "SD102"  # indices line up among themselves, whatever their ranks
     operands = [event.operand(name) for name in problem.operands]
     if any(o is not None and is_mask(o) for o in operands) and _is_masked(event):
         return "SD102"

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from shapedoc.core.dim import ONE
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
-from shapedoc.core.trace import Event, Operand, Trace
+from shapedoc.core.trace import Event, Operand, Problem, Trace
 from shapedoc.core.value import Int, Layer
+from shapedoc.rules.blame import problems
 from shapedoc.rules.contractions import names, tensor_operands
 from shapedoc.rules.copies import Pair, copier, parts_of, wrong_copies
 from shapedoc.rules.flow import events_of, shape_at
 from shapedoc.rules.rule import Example, Rule
+from shapedoc.rules.scores import is_tainted
+from shapedoc.rules.sized import atom, made_before
 from shapedoc.rules.wording import call_labels, finding, label, shape_text, text_of
 
 __all__ = ["RULE"]
@@ -23,6 +26,9 @@ def check(trace: Trace) -> Iterator[Finding]:
         yield _found(trace, pair, certain=certain)
     for event, mask, made in _of_heads(trace):
         yield _mask_of_heads(trace, event, mask, made)
+    for event, problem in problems(trace, "misplaced-copies"):
+        if not event.doubtful and not is_tainted(trace, event.operand("input")):
+            yield _misplaced(trace, event, problem)
 
 
 def _of_heads(trace: Trace) -> Iterator[tuple[Event, Operand, Event]]:
@@ -92,6 +98,31 @@ def _found(trace: Trace, pair: Pair, *, certain: bool) -> Finding:
         labels=label(event.span, f"{text_of(trace, pair.ours)} meets {beside} here") + call_labels(made),
         why="the sizes agree and the order does not: element i of one belongs to another element than i of the other",
         help=_help(made, instead),
+    )
+
+
+def _misplaced(trace: Trace, event: Event, problem: Problem) -> Finding:
+    """Copies that were meant for an axis which the tensor has not."""
+    operand = event.operand("input")
+    text, actual = text_of(trace, operand), shape_text(event, operand.shape if operand is not None else None)
+    counts, count = problem.detail.get("wanted", ""), problem.sizes[0] if problem.sizes else "?"
+    copies = f"`{count}`" if "?" not in count else "the second"
+    return finding(
+        trace,
+        event,
+        None,
+        code=RULE.code,
+        name=RULE.name,
+        severity="warning",
+        message=f"`repeat` has {counts} counts for {text} {actual}: {copies} falls on its first axis",
+        tensor=text,
+        actual=actual,
+        labels=label(event.span, f"gives {shape_text(event, event.shape)}")
+        + made_before(trace, event, operand)
+        + call_labels(event),
+        why="counts belong to the last axes: the 1 in front makes an axis, and all rows are copied one after the "
+        "other, as if they were more rows",
+        help=f"{atom(text)}.unsqueeze(1).repeat(...), so that the copies have an axis of their own",
     )
 
 

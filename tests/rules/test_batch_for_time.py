@@ -1,4 +1,4 @@
-"""SD101, SD103, SD105, SD201, SD602: a batch beside steps, steps beside features, where nobody names the sizes."""
+"""SD101, SD102, SD103, SD105, SD201, SD602: a batch beside steps, steps beside features, where nobody names the sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.rules.expectations import expected, found
 
-CODES = ("SD101", "SD103", "SD105", "SD201", "SD602")
+CODES = ("SD101", "SD102", "SD103", "SD105", "SD201", "SD602")
 
 HEAD = """\
 import math
@@ -156,9 +156,21 @@ class Places(nn.Module):
         batch_size, width = placed.shape  # <- SD105
         return placed.view(batch_size * width)
 """,
+    "a row number for every example, beside several places in each": """
+def pick(x, k):
+    B, T, d = x.shape
+    places = torch.topk(x.sum(-1), k)[1]
+    return x[torch.arange(B), places]  # <- SD102
+""",
 }
 
 RIGHT = {
+    "a row number for every example, as a column": """
+def pick(x, k):
+    B, T, d = x.shape
+    places = torch.topk(x.sum(-1), k)[1]
+    return x[torch.arange(B).unsqueeze(1), places]
+""",
     "a cell's state with an axis for the steps": LOCATION.format(
         query="query = self.query(state).unsqueeze(1)", mark=""
     ),

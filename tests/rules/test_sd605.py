@@ -16,6 +16,12 @@ import torch.nn.functional as F
 """
 
 WRONG = {
+    "an example that is copied for every beam, without an axis for the beams": """
+def beams(memory, mask, beam):
+    B, T, d = memory.size()
+    mask = mask.view(B, 1, T).repeat(1, beam, 1).view(B * beam, T)
+    return memory.repeat(1, beam, 1, 1).view(B * beam, T, -1), mask  # <- SD605
+""",
     "a mask of unknown rank, copied for heads that are joined behind the batch": """
 class Heads(nn.Module):
     def __init__(self, width, n_heads):
@@ -131,6 +137,21 @@ class Grouped(nn.Module):
 }
 
 RIGHT = {
+    "an example that is copied for every beam": """
+def beams(memory, beam):
+    B, T, d = memory.size()
+    return memory.unsqueeze(1).repeat(1, beam, 1, 1).view(B * beam, T, -1)
+""",
+    "copies of a whole batch one after the other": """
+def copies(memory, times):
+    B, T, d = memory.size()
+    return memory.repeat(times, 1, 1), memory.repeat(times, 1, 1, 1), memory.repeat(1, 1, 1, 1)
+""",
+    "one row for all": """
+def rows(vector, count):
+    (d,) = vector.size()
+    return vector.repeat(1, count).view(count, d), vector.view(1, d).repeat(1, count, 1)
+""",
     "a mask of unknown rank, copied for heads that are joined before the batch": """
 class Heads(nn.Module):
     def __init__(self, width, n_heads):
