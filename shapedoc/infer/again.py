@@ -7,51 +7,23 @@ it is what the first way made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from shapedoc.core.dim import Dim, Sym
-from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Sizes
-from shapedoc.core.value import Bool, Float, Int, NoneValue, Str, Tensor, Value
+from shapedoc.core.value import Int, Tensor, Value
 from shapedoc.infer.equal import as_one_size
 from shapedoc.infer.granted import take_for_granted
 from shapedoc.infer.kinds import of_kind
 from shapedoc.infer.machine import Machine, Signal
+from shapedoc.infer.questions import Answer, Question
 from shapedoc.source import ir
 
-__all__ = ["Answer", "Question", "asked_of", "remember", "walk_branch"]
+__all__ = ["asked_of", "remember", "walk_branch"]
 
 # No more answers of one question are kept: the latest.
 _KEPT = 6
 
 _OPPOSITE = {"is not": "is", "!=": "==", "not in": "in"}
-_PLAIN = Bool | Float | Int | NoneValue | Str
-
-
-@dataclass(slots=True, eq=False)
-class Question:
-    """What a test asks (`text`), of which values, and whether it asks the opposite."""
-
-    text: str
-    values: tuple[Value, ...]
-    negated: bool = False
-
-    def same(self, other: Question) -> bool:
-        """Whether both are answered alike: nothing that is asked has changed."""
-        return self.text == other.text and all(map(_same, self.values, other.values))
-
-
-@dataclass(slots=True, eq=False)
-class Answer:
-    """What a walk through the branch where a question was answered so learnt, and made of what was joined after it.
-
-    variables: by name, what stands for all branches, and what this one left.
-    """
-
-    question: Question
-    sizes: Mapping[Sym, Dim]
-    runs: Mapping[Run, tuple[Axis | Run, ...]]
-    variables: Mapping[str, tuple[Value, Value]]
 
 
 def asked_of(m: Machine, test: ir.Expr) -> Question | None:
@@ -129,10 +101,6 @@ def _sizes_of(m: Machine, joined: Value, own: Value) -> Iterator[tuple[Sym, Dim]
         sym = dim.sym
         if sym is not None and sym.flexible and not sym.name and sym not in here.syms:
             yield sym, here
-
-
-def _same(one: Value, other: Value) -> bool:
-    return one is other or (isinstance(one, _PLAIN) and one == other)
 
 
 def _spelt(m: Machine, node: ir.Expr, values: list[Value]) -> str | None:

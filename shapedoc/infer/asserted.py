@@ -6,8 +6,8 @@ from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.trace import Stated
 from shapedoc.core.value import Bool, Float, Int, Tensor, Value
-from shapedoc.infer.attributes import size_at
 from shapedoc.infer.machine import Machine, span_of
+from shapedoc.infer.sizes_of import size_at
 from shapedoc.infer.values import Symbolic
 from shapedoc.source import ir
 from shapedoc.source.contracts import AxisIs, RankIs, SameSize, ShapeIs, read_assert

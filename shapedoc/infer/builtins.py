@@ -22,10 +22,11 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer import attributes, numbers
+from shapedoc.infer import numbers
 from shapedoc.infer.elements import Elements, elements, length
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
+from shapedoc.infer.sizes_of import size_at
 from shapedoc.infer.truth import truth
 from shapedoc.infer.values import Range, Symbolic
 from shapedoc.source import ir
@@ -65,7 +66,7 @@ def len_(m: Machine, args: Sequence[Arg], keywords: Keywords, node: Node) -> Val
     if isinstance(value, Symbolic) and value.used_as_tensor:
         value = value.as_tensor()
     if isinstance(value, Tensor):
-        return attributes.size_at(m, value, 0, node)
+        return size_at(m, value, 0, node)
     if isinstance(value, SizeOf):
         rank = m.sizes.shape(value.tensor.shape).rank
         return m.fresh_int() if rank is None else Int(Dim.of(rank))

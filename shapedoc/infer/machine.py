@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from shapedoc.core.dim import Dim, Sym
 from shapedoc.core.sizes import ABSENT, Sizes
 from shapedoc.core.trace import Trace
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.infer.operands import Arg, replace_tensor
+from shapedoc.infer.questions import Answer
 from shapedoc.infer.recorder import Recorder
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.values import Class, Container, Function, Instance, LocalModule, Setting
 from shapedoc.source import ir
-
-if TYPE_CHECKING:
-    from shapedoc.infer.again import Answer
 
 __all__ = [
     "EVALUATE",

@@ -21,9 +21,9 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer.attributes import prefix_of, shape_of, size_at
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine, span_of
+from shapedoc.infer.sizes_of import prefix_of, shape_of, size_at
 from shapedoc.infer.subscripts import key_of
 from shapedoc.infer.truth import has_one_element
 from shapedoc.infer.values import Container, Symbolic

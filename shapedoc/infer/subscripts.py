@@ -24,10 +24,11 @@ from shapedoc.core.value import (
     Unknown,
     Value,
 )
-from shapedoc.infer.attributes import inherited, size_at
+from shapedoc.infer.attributes import inherited
 from shapedoc.infer.join import join
 from shapedoc.infer.machine import Arg, Machine
 from shapedoc.infer.numbered import note_number, note_real
+from shapedoc.infer.sizes_of import size_at
 from shapedoc.infer.values import Container, Setting, Symbolic
 from shapedoc.ops.bind import as_tensor
 from shapedoc.source import ir

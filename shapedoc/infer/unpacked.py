@@ -11,8 +11,8 @@ from shapedoc.core.axis_names import BATCH
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Int, Seq, SizeOf, SizePart, Tensor, Unknown, Value
-from shapedoc.infer import attributes
 from shapedoc.infer.machine import Machine
+from shapedoc.infer.sizes_of import shape_of
 from shapedoc.source import ir
 
 __all__ = ["named_sizes", "note_misnamed"]
@@ -59,7 +59,7 @@ def _whole(m: Machine, tensor: Tensor, count: int, line: int) -> Value:
         sizes = _part(m, shape.items, count, line) if m.sources.unpacking else None
         if sizes is None:
             return Seq(tuple(m.fresh_int() for _ in range(count)))  # which is which is not known: each is one number
-    return attributes.shape_of(m, tensor)
+    return shape_of(m, tensor)
 
 
 def _part(m: Machine, items: Sequence[Axis | Run], count: int, line: int) -> tuple[Int, ...] | None:
