@@ -8,9 +8,8 @@ from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
 from shapedoc.ops.axes import along, position, positions, replaced, weigh
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.pointwise import named
 from shapedoc.ops.reduce import summed_kind
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__ = ["functional_softmax", "softmax"]
 

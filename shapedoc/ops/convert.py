@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shapedoc.core.value import Kind, Tensor, Value
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.pointwise import kind_of_dtype, named, same
-from shapedoc.ops.registry import op
+from shapedoc.ops.kinds import kind_of_dtype
+from shapedoc.ops.pointwise import same
+from shapedoc.ops.registry import named, op
 
 __all__ = ["identity", "to"]
 

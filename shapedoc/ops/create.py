@@ -11,9 +11,9 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Bool, Float, Int, Kind, Library, NoneValue, Opaque, Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, may_be_several, whole
+from shapedoc.ops.kinds import kind_of_dtype
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import kind_of_dtype, named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 from shapedoc.ops.slicing import strided
 
 __all__ = ["arange", "asked", "dtype_of", "eye", "made", "number_kind", "zeros"]

@@ -9,9 +9,9 @@ from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.create import dtype_of, made, number_kind
 from shapedoc.ops.extents import extents, whole
+from shapedoc.ops.kinds import kind_of_dtype
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import kind_of_dtype, named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__ = ["array", "data_shape", "parameter", "tensor"]
 

@@ -7,8 +7,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.meeting import contract
-from shapedoc.ops.pointwise import named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__: list[str] = []
 

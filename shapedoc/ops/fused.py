@@ -5,9 +5,9 @@ from __future__ import annotations
 from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.broadcast import broadcast_into
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.linalg import bmm, mm, mv, outer
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
 __all__ = ["addmm", "baddbmm"]

@@ -10,8 +10,8 @@ from shapedoc.ops.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import surpasses
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import named, places
-from shapedoc.ops.registry import op
+from shapedoc.ops.pointwise import places
+from shapedoc.ops.registry import named, op
 from shapedoc.ops.regroup import product
 
 __all__ = ["gather", "index_select"]

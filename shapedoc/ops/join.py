@@ -14,8 +14,8 @@ from shapedoc.ops.beside import features_beside
 from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.context import OpContext, seen_twice
 from shapedoc.ops.extents import axes_of
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import product
 

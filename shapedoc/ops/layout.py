@@ -10,8 +10,7 @@ from shapedoc.ops.axes import position, positions
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__ = ["permuted", "squeeze", "swap", "unsqueeze"]
 

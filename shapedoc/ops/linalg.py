@@ -8,10 +8,10 @@ from shapedoc.core.value import Seq, Tensor, Value
 from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.meeting import contract, product, same_batch, turned
 from shapedoc.ops.needs import NONE, Tensors
 from shapedoc.ops.opposed import heads_apart
-from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
 __all__ = ["bmm", "linear", "matmul", "mm", "mv", "outer"]

@@ -9,8 +9,8 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.opposed import lone, opposed, score, set_apart, unturned
-from shapedoc.ops.pointwise import promote
 
 __all__ = ["contract", "product", "same_batch", "turned"]
 

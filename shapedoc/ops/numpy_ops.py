@@ -13,8 +13,8 @@ from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.create import made
 from shapedoc.ops.extents import extents
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.meeting import contract
-from shapedoc.ops.pointwise import promote
 from shapedoc.ops.registry import op
 
 __all__: list[str] = []

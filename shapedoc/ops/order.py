@@ -9,8 +9,7 @@ from shapedoc.ops.axes import along, position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import surpasses, whole
 from shapedoc.ops.needs import LAST, NONE
-from shapedoc.ops.pointwise import named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 from shapedoc.ops.regroup import product
 
 __all__ = ["sort", "topk"]

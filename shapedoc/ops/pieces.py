@@ -12,8 +12,7 @@ from shapedoc.ops.axes import position, positions, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 from shapedoc.ops.slicing import strided
 
 __all__ = ["chunk", "split", "unbind"]

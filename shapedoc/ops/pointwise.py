@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import (
@@ -24,27 +24,11 @@ from shapedoc.ops.axes import positions
 from shapedoc.ops.bind import as_compared, as_tensor
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
-__all__ = ["binary", "kind_of_dtype", "named", "places", "promote", "same", "unary"]
-
-_RANKING: tuple[Kind, ...] = ("bool", "int", "float", "complex")
-
-
-def named(stems: str, *spaces: str) -> list[str]:
-    """Qualified names: each of the stems in each of the spaces."""
-    return [f"{space}.{stem}" for stem in stems.split() for space in spaces]
-
-
-def promote(tensors: Iterable[Tensor]) -> tuple[Kind, Tensor]:
-    """The kind of elements that arithmetic on these tensors gives, and a tensor whose library the result has."""
-    tensors = list(tensors)
-    like = next((t for t in tensors if t.shape.items), tensors[0])
-    kinds = [t.kind for t in tensors]
-    if "" in kinds:
-        return ("complex" if "complex" in kinds else "float" if "float" in kinds else ""), like
-    return max(kinds, key=_RANKING.index), like
+__all__ = ["binary", "places", "same", "unary"]
 
 
 def same(at: OpContext, input: Tensor, kind: Kind | None = None) -> Tensor:
@@ -318,25 +302,3 @@ def normalize(at: OpContext, input: Tensor, p: Value = NONE, dim: Value = NONE, 
     """
     positions(at, input, dim, default=1)
     return same(at, input)
-
-
-def kind_of_dtype(value: Value) -> Kind | None:
-    """What elements a dtype makes; None for what is no dtype."""
-    match value:
-        case Dtype(kind=kind):
-            return kind
-        case Tensor(kind=kind):
-            return kind
-        case Str(value=str(text)):
-            for kind, words in _WORDS.items():
-                if any(word in text.lower() for word in words):
-                    return kind
-    return None
-
-
-_WORDS: dict[Kind, tuple[str, ...]] = {
-    "bool": ("bool",),
-    "int": ("int", "long", "short", "byte", "char"),
-    "float": ("float", "double", "half"),
-    "complex": ("complex",),
-}

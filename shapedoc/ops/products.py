@@ -11,7 +11,7 @@ from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
 from shapedoc.ops.broadcast import broadcast_shapes
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.pointwise import promote
+from shapedoc.ops.kinds import promote
 from shapedoc.ops.registry import op
 
 __all__ = ["einsum", "summed_by"]

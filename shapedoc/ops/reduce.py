@@ -7,8 +7,8 @@ from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.axes import reduced
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
-from shapedoc.ops.pointwise import kind_of_dtype, named, promote
-from shapedoc.ops.registry import op
+from shapedoc.ops.kinds import kind_of_dtype, promote
+from shapedoc.ops.registry import named, op
 
 __all__ = ["extreme", "pair", "sum_", "summed_kind"]
 

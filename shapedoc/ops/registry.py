@@ -38,6 +38,7 @@ __all__ = [
     "find",
     "find_layer",
     "layer",
+    "named",
     "op",
     "op_names",
     "table",
@@ -188,6 +189,11 @@ class LayerOp:
     @property
     def config(self) -> tuple[OpParam, ...]:
         return self.settings.params
+
+
+def named(stems: str, *spaces: str) -> list[str]:
+    """Qualified names: each of the stems in each of the spaces."""
+    return [f"{space}.{stem}" for stem in stems.split() for space in spaces]
 
 
 def op(*names: str) -> Callable[[OpFunction], OpFunction]:

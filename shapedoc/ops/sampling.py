@@ -8,9 +8,9 @@ from shapedoc.ops.bind import as_tensor
 from shapedoc.ops.broadcast import broadcast
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.create import asked, dtype_of, made
+from shapedoc.ops.kinds import kind_of_dtype
 from shapedoc.ops.needs import NONE
-from shapedoc.ops.pointwise import kind_of_dtype, named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__ = ["normal", "randint"]
 

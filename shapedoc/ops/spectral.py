@@ -8,8 +8,7 @@ from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
 from shapedoc.ops.axes import position, positions, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import whole
-from shapedoc.ops.pointwise import named
-from shapedoc.ops.registry import op
+from shapedoc.ops.registry import named, op
 
 __all__: list[str] = []
 

@@ -13,8 +13,8 @@ from shapedoc.ops.axes import position, replaced
 from shapedoc.ops.context import OpContext
 from shapedoc.ops.extents import extents
 from shapedoc.ops.heads_kept import keep_heads, kept_again
+from shapedoc.ops.kinds import kind_of_dtype
 from shapedoc.ops.opposed import keep_feature
-from shapedoc.ops.pointwise import kind_of_dtype
 from shapedoc.ops.registry import op
 from shapedoc.ops.regroup import Regrouped, product, regroup
 
