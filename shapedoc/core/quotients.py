@@ -11,6 +11,7 @@ from shapedoc.core.dim import ZERO, Dim, Sym
 __all__ = [
     "Floor",
     "Floors",
+    "Spelled",
     "as_operand",
     "cancelled",
     "divided",
@@ -20,7 +21,6 @@ __all__ = [
     "may_be_rounded",
     "one_owner",
     "readable",
-    "spelled",
 ]
 
 
@@ -134,14 +134,29 @@ def readable(text: str) -> str:
     return text if text.count("//") < 3 else "?"
 
 
-def spelled(dim: Dim, floors: Floors, known: Mapping[Sym, Dim], resolve: Callable[[Dim], Dim]) -> str:
-    """A size as the author would write it: a product that a floor division split is put together again."""
-    split = [(f.of, resolve(f.size)) for f in floors.values() if f.of is not None and f.of in known]
-    whole = ZERO
-    for monomial, coefficient in dim.terms:
-        whole = whole + _restored(Dim({monomial: coefficient}), split)
-    if whole == dim and dim.sym is None:
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """How sizes are written that quotients were taken of.
+
+    split: each size that a floor division split, and what it became. texts: what a quotient was written as.
+    """
+
+    split: tuple[tuple[Sym, Dim], ...]
+    texts: Mapping[Dim, str]
+
+    @staticmethod
+    def of(floors: Floors, known: Mapping[Sym, Dim], resolve: Callable[[Dim], Dim]) -> Spelled:
+        """With all that is known of the quotients."""
+        texts: dict[Dim, str] = {}
         for floor in floors.values():
-            if dim == resolve(floor.quotient):
-                return floor.text
-    return str(whole)
+            texts.setdefault(resolve(floor.quotient), floor.text)
+        split = [(f.of, resolve(f.size)) for f in floors.values() if f.of is not None and f.of in known]
+        return Spelled(tuple(split), texts)
+
+    def text(self, dim: Dim) -> str:
+        """A size as the author would write it: a product that a floor division split is put together again."""
+        whole = ZERO
+        for monomial, coefficient in dim.terms:
+            whole = whole + _restored(Dim({monomial: coefficient}), self.split)
+        text = self.texts.get(dim) if whole == dim and dim.sym is None else None
+        return str(whole) if text is None else text

@@ -17,6 +17,7 @@ from shapedoc.core.apartness import Apartness
 from shapedoc.core.dim import ZERO, Dim, Sym
 from shapedoc.core.quotients import (
     Floor,
+    Spelled,
     as_operand,
     cancelled,
     divided,
@@ -26,7 +27,6 @@ from shapedoc.core.quotients import (
     may_be_rounded,
     one_owner,
     readable,
-    spelled,
 )
 from shapedoc.core.ranks import NO_LINKS, Ranks
 from shapedoc.core.sameness import (
@@ -55,7 +55,7 @@ ABSENT = "a size that may be 0"
 class Sizes(Ranks):
     """Bindings, apartness, runs and roles."""
 
-    __slots__ = ("_apart", "_either", "_floors", "driven", "function")
+    __slots__ = ("_apart", "_either", "_floors", "_written", "driven", "function")
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,6 +66,8 @@ class Sizes(Ranks):
         self._apart = Apartness()
         self._either: dict[Sym, tuple[Dim, ...]] = {}
         self._floors: dict[tuple[Dim, Dim], Floor] = {}
+        # How sizes are spelled, and how much was known of quotients and sizes then.
+        self._written: tuple[int, int, Spelled] | None = None
 
     # -- branches
 
@@ -75,7 +77,7 @@ class Sizes(Ranks):
         other.bindings, other.runs, other._links = self.bindings, self.runs, self._links
         other._apart, other.driven, other.function = self._apart.fork(), self.driven, self.function
         other.roles, other._floors, other._either = self.roles, self._floors, self._either
-        other._shapes = {}
+        other._shapes, other._written = {}, None
         other._shared = self._shared = True
         return other
 
@@ -84,7 +86,7 @@ class Sizes(Ranks):
         others = list(others)
         if not others:
             return
-        self._shapes = {}
+        self._shapes, self._written = {}, None
         first = others[0]
         self.bindings, self.runs, self._links = first.bindings, first.runs, first._links
         first._shared = self._shared = True
@@ -113,7 +115,7 @@ class Sizes(Ranks):
 
     def remember(self, earlier: Sizes) -> None:
         """Take over the quotients of an earlier walk over the same code, so that they are the same symbols again."""
-        self._floors = earlier._floors
+        self._floors, self._written = earlier._floors, None
 
     # -- apartness
 
@@ -424,7 +426,10 @@ class Sizes(Ranks):
         dim = self.resolve(dim)
         if not self._floors or dim.const is not None:
             return str(dim)
-        return spelled(dim, self._floors, self.bindings, self.resolve)
+        known = (len(self._floors), len(self.bindings))  # both only grow between joins
+        if self._written is None or self._written[:2] != known:
+            self._written = (*known, Spelled.of(self._floors, self.bindings, self.resolve))
+        return self._written[2].text(dim)
 
     def show_shape(self, shape: Shape) -> str:
         """The shape in the author's spelling."""
