@@ -16,7 +16,7 @@ from shapedoc.engine.request import Settings
 from shapedoc.engine.understanding import understanding
 from shapedoc.infer import Sources
 from shapedoc.infer import analyse as infer
-from shapedoc.infer.imports import FileLoader
+from shapedoc.infer.entries.imports import FileLoader
 from shapedoc.rules import all_rules
 from shapedoc.source import ir
 from shapedoc.source.comments import find_comments

@@ -13,7 +13,7 @@ from shapedoc.core.span import Span
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Request, Settings
 from shapedoc.engine.running import run, settings_of
-from shapedoc.rules import sd901, sd902
+from shapedoc.rules.tool import sd901, sd902
 from shapedoc.source.ignore_comments import ignore_edits, lines_to_ignore_on
 from shapedoc.source.lowered import lowered
 from shapedoc.source.notebook import UneditablePlace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.span import Span
-from shapedoc.rules import sd901, sd902
+from shapedoc.rules.tool import sd901, sd902
 from shapedoc.source.parse import OlderPython, SourceError
 from shapedoc.source.suppress import Suppression
 

@@ -18,7 +18,8 @@ from shapedoc.engine.pool import examine_all
 from shapedoc.engine.request import Request, RequestError, Settings, StandardInput
 from shapedoc.engine.selection import Selection
 from shapedoc.engine.spelling import Spelling
-from shapedoc.rules import all_rules, sd901, sd902
+from shapedoc.rules import all_rules
+from shapedoc.rules.tool import sd901, sd902
 from shapedoc.source.discover import discover
 from shapedoc.source.notebook import Notebook, is_notebook
 from shapedoc.source.parse import SourceError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapedoc.infer.entries import analyse
+from shapedoc.infer.entries.walk import analyse
 from shapedoc.infer.machine import Sources
 
 __all__ = ["Sources", "analyse"]

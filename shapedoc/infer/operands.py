@@ -9,7 +9,7 @@ from shapedoc.core.trace import Operand
 from shapedoc.core.value import DictValue, Layer, Seq, Tensor, Value
 from shapedoc.infer.spans import span_of
 from shapedoc.infer.values import Symbolic
-from shapedoc.ops.bind import Outcome
+from shapedoc.ops.calling.bind import Outcome
 from shapedoc.source import ir
 
 __all__ = ["Arg", "as_own", "claim", "operand_of", "operands_of", "replace_tensor"]

@@ -13,13 +13,18 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
-from shapedoc.infer.lineage import among, holds_tensor, is_join, spoils, takers_of_stated, takes_rank_of, touches
-from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
-from shapedoc.infer.recalled import Place, recall
-from shapedoc.infer.spans import span_of
-from shapedoc.infer.surmise import Surmises
-from shapedoc.infer.values import Symbolic
-from shapedoc.infer.verdicts import (
+from shapedoc.infer.evidence.lineage import (
+    among,
+    holds_tensor,
+    is_join,
+    spoils,
+    takers_of_stated,
+    takes_rank_of,
+    touches,
+)
+from shapedoc.infer.evidence.recalled import Place, recall
+from shapedoc.infer.evidence.surmise import Surmises
+from shapedoc.infer.evidence.verdicts import (
     Said,
     but_of_ranks,
     concerns,
@@ -32,7 +37,10 @@ from shapedoc.infer.verdicts import (
     undoubted,
     writes_rank,
 )
-from shapedoc.ops.bind import Arguments, evaluate
+from shapedoc.infer.operands import Arg, as_own, claim, operand_of, operands_of
+from shapedoc.infer.spans import span_of
+from shapedoc.infer.values import Symbolic
+from shapedoc.ops.calling.bind import Arguments, evaluate
 from shapedoc.ops.registry import Op, find
 from shapedoc.source import ir
 

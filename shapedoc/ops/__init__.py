@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shapedoc.ops.bind import Arguments, Outcome, evaluate
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import Arguments, Outcome, evaluate
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.registry import Op, find, find_layer, layer, op, table
 
 __all__ = ["Arguments", "Op", "OpContext", "Outcome", "evaluate", "find", "find_layer", "layer", "op", "table"]

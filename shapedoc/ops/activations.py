@@ -5,10 +5,10 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Layer, NoneValue, Tensor, Value
-from shapedoc.ops.axes import weigh
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.axes import weigh
+from shapedoc.ops.meeting.settings import expect, first_axes, number, same_tensor, weight
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, first_axes, number, same_tensor, weight
 
 __all__ = ["activation", "glu", "implicit_axis", "softmax_module"]
 

@@ -6,8 +6,8 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.ops.activations import implicit_axis
-from shapedoc.ops.axes import along, position, positions, replaced, weigh
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.axes import along, position, positions, replaced, weigh
 from shapedoc.ops.reduce import summed_kind
 from shapedoc.ops.registry import named, op
 

@@ -8,12 +8,12 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Layer, Tensor, Value
-from shapedoc.ops.broadcast import broadcast_shapes
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.meeting import contract
-from shapedoc.ops.multihead import Heads, Masks, Weights, attend
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.broadcast import broadcast_shapes
+from shapedoc.ops.meeting.contracted import contract
+from shapedoc.ops.meeting.multihead import Heads, Masks, Weights, attend
+from shapedoc.ops.meeting.settings import flag, size, size_or_none, weight
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import flag, size, size_or_none, weight
 
 __all__ = ["heads_of", "multi_head_attention", "scaled_dot_product_attention"]
 

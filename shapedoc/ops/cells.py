@@ -8,10 +8,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Seq, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import expect, flag, size, weight
+from shapedoc.ops.meeting.states import check_state, one_state, two_states
 from shapedoc.ops.registry import layer
-from shapedoc.ops.settings import expect, flag, size, weight
-from shapedoc.ops.states import check_state, one_state, two_states
 
 __all__: list[str] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapedoc.core.value import Kind, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.kinds import kind_of_dtype
 from shapedoc.ops.pointwise import same
 from shapedoc.ops.registry import named, op

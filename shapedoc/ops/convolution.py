@@ -8,10 +8,10 @@ from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Int, Layer, Seq, Str, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.window import Window, slid, windows
+from shapedoc.ops.meeting.settings import each, expect, flag, overlaps, size, weight
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, expect, flag, overlaps, size, weight
-from shapedoc.ops.window import Window, slid, windows
 
 __all__ = ["channels_place", "check_bias", "learned_tensors", "windows_of"]
 

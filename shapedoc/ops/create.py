@@ -9,12 +9,12 @@ from math import ceil, isfinite
 from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Bool, Float, Int, Kind, Library, NoneValue, Opaque, Seq, Tensor, Value
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, may_be_several, whole
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.kinds import kind_of_dtype
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.measuring.extents import extents, may_be_several, whole
+from shapedoc.ops.measuring.slicing import strided
 from shapedoc.ops.registry import named, op
-from shapedoc.ops.slicing import strided
 
 __all__ = ["arange", "asked", "dtype_of", "eye", "made", "number_kind", "zeros"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Shape
 from shapedoc.core.value import Bool, Float, Int, Kind, NoneValue, Opaque, Seq, SizeOf, Tensor, Unknown, Value
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.create import dtype_of, made, number_kind
-from shapedoc.ops.extents import extents, whole
 from shapedoc.ops.kinds import kind_of_dtype
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.measuring.extents import extents, whole
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import named, op
 
 __all__ = ["array", "data_shape", "parameter", "tensor"]

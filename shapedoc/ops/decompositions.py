@@ -5,8 +5,8 @@ from __future__ import annotations
 from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Seq, Tensor, Value
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.meeting import contract
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.contracted import contract
 from shapedoc.ops.registry import named, op
 
 __all__: list[str] = []

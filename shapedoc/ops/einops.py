@@ -10,15 +10,15 @@ from shapedoc.core.shape import Axis
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import DictValue, Int, Layer, Seq, Str, Tensor, Value
 from shapedoc.core.value import Kind as Elements
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.join import stack
+from shapedoc.ops.measuring.extents import whole
+from shapedoc.ops.measuring.regroup import product, regroup
+from shapedoc.ops.meeting.settings import text
 from shapedoc.ops.products import summed_by
 from shapedoc.ops.recipes import apply, spread
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.regroup import product, regroup
-from shapedoc.ops.settings import text
 
 __all__: list[str] = []
 

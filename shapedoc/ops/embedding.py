@@ -8,11 +8,11 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
 from shapedoc.core.value import Int, Layer, Tensor, Value
-from shapedoc.ops.bind import Arguments, build_layer
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import Arguments, build_layer
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import size, weight
 from shapedoc.ops.modules import mark_rows
 from shapedoc.ops.registry import find_layer, layer, op
-from shapedoc.ops.settings import size, weight
 
 __all__ = ["embedding"]
 

@@ -8,11 +8,11 @@ from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Layer, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.window import slid, windows
+from shapedoc.ops.meeting.settings import each
 from shapedoc.ops.registry import layer, op
 from shapedoc.ops.resampling import batched, divided
-from shapedoc.ops.settings import each
-from shapedoc.ops.window import slid, windows
 
 __all__ = ["fold", "unfold"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from shapedoc.core.value import Tensor, Value
-from shapedoc.ops.broadcast import broadcast_into
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.kinds import promote
 from shapedoc.ops.linalg import bmm, mm, mv, outer
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.meeting.broadcast import broadcast_into
 from shapedoc.ops.registry import op
 
 __all__ = ["addmm", "baddbmm"]

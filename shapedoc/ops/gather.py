@@ -5,14 +5,14 @@ from __future__ import annotations
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.ops.axes import along, position, replaced
-from shapedoc.ops.broadcast import broadcast, broadcast_shapes
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import surpasses
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.axes import along, position, replaced
+from shapedoc.ops.measuring.extents import surpasses
+from shapedoc.ops.measuring.regroup import product
+from shapedoc.ops.meeting.broadcast import broadcast, broadcast_shapes
 from shapedoc.ops.pointwise import places
 from shapedoc.ops.registry import named, op
-from shapedoc.ops.regroup import product
 
 __all__ = ["gather", "index_select"]
 

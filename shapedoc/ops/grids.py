@@ -5,12 +5,12 @@ from __future__ import annotations
 from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import NoneValue, Seq, Str, Tensor, Value
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.extents import whole
+from shapedoc.ops.measuring.regroup import product
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import op
-from shapedoc.ops.regroup import product
 
 __all__ = ["meshgrid", "pad"]
 

@@ -19,11 +19,11 @@ from shapedoc.core.value import (
     Value,
 )
 from shapedoc.core.verdict import Lost
-from shapedoc.ops.broadcast import broadcast, broadcast_into
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.extents import whole
+from shapedoc.ops.measuring.slicing import sliced
+from shapedoc.ops.meeting.broadcast import broadcast, broadcast_into
 from shapedoc.ops.registry import op
-from shapedoc.ops.slicing import sliced
 
 __all__ = ["getitem", "indexed", "setitem"]
 

@@ -9,15 +9,15 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import NoneValue, Seq, Tensor, Value
 from shapedoc.core.verdict import Lost
-from shapedoc.ops.axes import axis_at, position
-from shapedoc.ops.beside import features_beside
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.context import OpContext, seen_twice
-from shapedoc.ops.extents import axes_of
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext, seen_twice
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.kinds import promote
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.measuring.axes import axis_at, position
+from shapedoc.ops.measuring.extents import axes_of
+from shapedoc.ops.measuring.regroup import product
+from shapedoc.ops.meeting.beside import features_beside
 from shapedoc.ops.registry import op
-from shapedoc.ops.regroup import product
 
 __all__ = ["cat", "stack"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import ANY_ORDER, NoneValue, Tensor, Value
-from shapedoc.ops.axes import position, positions
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import axes_of
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.axes import position, positions
+from shapedoc.ops.measuring.extents import axes_of
 from shapedoc.ops.registry import named, op
 
 __all__ = ["permuted", "squeeze", "swap", "unsqueeze"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import Seq, Tensor, Value
-from shapedoc.ops.broadcast import broadcast, broadcast_into, broadcast_shapes
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import axes_of, whole
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE, Tensors
 from shapedoc.ops.kinds import promote
-from shapedoc.ops.meeting import contract, product, same_batch, turned
-from shapedoc.ops.needs import NONE, Tensors
-from shapedoc.ops.opposed import heads_apart
+from shapedoc.ops.measuring.extents import axes_of, whole
+from shapedoc.ops.meeting.broadcast import broadcast, broadcast_into, broadcast_shapes
+from shapedoc.ops.meeting.contracted import contract, product, same_batch, turned
+from shapedoc.ops.meeting.opposed import heads_apart
 from shapedoc.ops.registry import op
 
 __all__ = ["bmm", "linear", "matmul", "mm", "mv", "outer"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shapedoc.core.value import Layer, Tensor, Value
-from shapedoc.ops.broadcast import broadcast_into
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.pairs import check_weight, classified, paired, reduced, reduction_of, same_shape
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.broadcast import broadcast_into
+from shapedoc.ops.meeting.pairs import check_weight, classified, paired, reduced, reduction_of, same_shape
 from shapedoc.ops.registry import layer, op
 
 __all__: list[str] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Layer, Seq, Tensor, Value
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.pairs import compare_axes, reduced, reduction_of
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.broadcast import broadcast
+from shapedoc.ops.meeting.pairs import compare_axes, reduced, reduction_of
 from shapedoc.ops.registry import layer, op
 
 __all__: list[str] = []

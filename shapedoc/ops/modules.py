@@ -8,10 +8,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sizes
 from shapedoc.core.value import Layer, Tensor, Value
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.broadcast import broadcast
+from shapedoc.ops.meeting.settings import expect, flag, number, same_tensor, size, size_or_none, weight
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, flag, number, same_tensor, size, size_or_none, weight
 
 __all__ = ["bilinear", "linear", "mark_rows"]
 

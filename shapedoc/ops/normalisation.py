@@ -8,9 +8,9 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import expect, first_axes, flag, overlaps, same_tensor, size, sizes_of, weight
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import expect, first_axes, flag, overlaps, same_tensor, size, sizes_of, weight
 
 __all__ = ["layer_norm"]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.ops.axes import position, reduced, replaced
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.create import made
-from shapedoc.ops.extents import extents
 from shapedoc.ops.kinds import promote
-from shapedoc.ops.meeting import contract
+from shapedoc.ops.measuring.axes import position, reduced, replaced
+from shapedoc.ops.measuring.extents import extents
+from shapedoc.ops.meeting.broadcast import broadcast
+from shapedoc.ops.meeting.contracted import contract
 from shapedoc.ops.registry import op
 
 __all__: list[str] = []

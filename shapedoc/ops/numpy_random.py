@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.value import Float, Int, Kind, Library, NoneValue, Seq, SizeOf, Tensor, Value
 from shapedoc.core.verdict import Lost
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.create import made
-from shapedoc.ops.extents import extents
+from shapedoc.ops.measuring.extents import extents
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import op
 
 __all__: list[str] = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import Kind, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.axes import along, position, replaced
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import surpasses, whole
-from shapedoc.ops.needs import LAST, NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import LAST, NONE
+from shapedoc.ops.measuring.axes import along, position, replaced
+from shapedoc.ops.measuring.extents import surpasses, whole
+from shapedoc.ops.measuring.regroup import product
 from shapedoc.ops.registry import named, op
-from shapedoc.ops.regroup import product
 
 __all__ = ["sort", "topk"]
 

@@ -12,10 +12,10 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import first_axes
 from shapedoc.ops.registry import op
-from shapedoc.ops.settings import first_axes
 
 __all__ = ["PACKED", "PACKED_BATCH_FIRST", "is_packed", "pack_padded_sequence", "pad_packed_sequence"]
 

@@ -8,12 +8,12 @@ from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Int, Seq, Tensor, Value
-from shapedoc.ops.axes import position, positions, replaced
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, whole
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.axes import position, positions, replaced
+from shapedoc.ops.measuring.extents import extents, whole
+from shapedoc.ops.measuring.slicing import strided
 from shapedoc.ops.registry import named, op
-from shapedoc.ops.slicing import strided
 
 __all__ = ["chunk", "split", "unbind"]
 

@@ -20,12 +20,12 @@ from shapedoc.core.value import (
     Tensor,
     Value,
 )
-from shapedoc.ops.axes import positions
-from shapedoc.ops.bind import as_compared, as_tensor
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import as_compared, as_tensor
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.kinds import promote
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.measuring.axes import positions
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import named, op
 
 __all__ = ["binary", "places", "same", "unary"]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from shapedoc.core.dim import ONE, ZERO
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.window import Window, slid, windows
+from shapedoc.ops.meeting.settings import flag, overlaps
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import flag, overlaps
-from shapedoc.ops.window import Window, slid, windows
 
 __all__: list[str] = []
 

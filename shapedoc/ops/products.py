@@ -9,9 +9,9 @@ from shapedoc.core.patterns import einsum as read
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
-from shapedoc.ops.broadcast import broadcast_shapes
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.kinds import promote
+from shapedoc.ops.meeting.broadcast import broadcast_shapes
 from shapedoc.ops.registry import op
 
 __all__ = ["einsum", "summed_by"]

@@ -10,10 +10,10 @@ from shapedoc.core.patterns import einops as read
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
-from shapedoc.ops.opposed import keep_feature
-from shapedoc.ops.regroup import product, regroup
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.extents import whole
+from shapedoc.ops.measuring.regroup import product, regroup
+from shapedoc.ops.meeting.opposed import keep_feature
 
 __all__ = ["apply", "spread"]
 

@@ -11,11 +11,11 @@ from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis, Run
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Layer, Seq, Tensor, Value
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import expect, flag, number, weight
+from shapedoc.ops.meeting.states import Stack, check_state, crossed, one_state, stack_of, two_states
 from shapedoc.ops.packed import PACKED_BATCH_FIRST, is_packed
 from shapedoc.ops.registry import layer
-from shapedoc.ops.settings import expect, flag, number, weight
-from shapedoc.ops.states import Stack, check_state, crossed, one_state, stack_of, two_states
 
 __all__: list[str] = []
 

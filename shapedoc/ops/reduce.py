@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.axes import reduced
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.kinds import kind_of_dtype, promote
+from shapedoc.ops.measuring.axes import reduced
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import named, op
 
 __all__ = ["extreme", "pair", "sum_", "summed_kind"]

@@ -1,6 +1,6 @@
 """The op table: from a qualified name to the function that knows its shapes.
 
-An op is one function, found by its decorator. Its parameters after the first (`at`, see `shapedoc.ops.context`) carry
+An op is one function, found by its decorator. Its parameters after the first (`at`, see `ops.calling.context`) carry
 the names, the order and the defaults that torch or NumPy documents, and annotations that say what the op needs:
 
 Tensor            a tensor (a number becomes one without axes; a value that cannot be followed, one of unknown shape)

@@ -6,12 +6,12 @@ from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind
 from shapedoc.core.value import Tensor, Value
-from shapedoc.ops.axes import position, replaced
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents, is_number, surpasses, whole
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.axes import position, replaced
+from shapedoc.ops.measuring.extents import extents, is_number, surpasses, whole
+from shapedoc.ops.measuring.regroup import product
 from shapedoc.ops.registry import op
-from shapedoc.ops.regroup import product
 
 __all__ = ["expand", "repeat"]
 

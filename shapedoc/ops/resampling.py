@@ -8,9 +8,9 @@ from shapedoc.core.dim import ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import Float, Int, Layer, NoneValue, Seq, Tensor, Value
 from shapedoc.core.verdict import Lost
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.settings import each, number, size, sizes_of
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, number, size, sizes_of
 from shapedoc.ops.view import flatten, unflatten
 
 __all__ = ["batched", "divided", "interpolate", "pixel_shuffle"]

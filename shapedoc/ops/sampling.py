@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from shapedoc.core.dim import Dim
 from shapedoc.core.value import Float, Int, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.bind import as_tensor
-from shapedoc.ops.broadcast import broadcast
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.bind import as_tensor
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
 from shapedoc.ops.create import asked, dtype_of, made
 from shapedoc.ops.kinds import kind_of_dtype
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.meeting.broadcast import broadcast
 from shapedoc.ops.registry import named, op
 
 __all__ = ["normal", "randint"]

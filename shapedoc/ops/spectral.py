@@ -5,9 +5,9 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import Bool, Int, Kind, NoneValue, Seq, Tensor, Value
-from shapedoc.ops.axes import position, positions, replaced
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import whole
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.measuring.axes import position, positions, replaced
+from shapedoc.ops.measuring.extents import whole
 from shapedoc.ops.registry import named, op
 
 __all__: list[str] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from shapedoc.core.dim import Dim
 from shapedoc.core.trace import Problem
 from shapedoc.core.value import Layer, NoneValue, Tensor, Value
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.multihead import Heads, Masks, Weights, attend
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.meeting.multihead import Heads, Masks, Weights, attend
+from shapedoc.ops.meeting.settings import flag, size
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import flag, size
 
 __all__ = ["generate_square_subsequent_mask"]
 

@@ -8,11 +8,11 @@ from shapedoc.core.dim import ONE, ZERO, Dim
 from shapedoc.core.shape import Axis
 from shapedoc.core.value import Int, Layer, NoneValue, Seq, Tensor, Value
 from shapedoc.core.verdict import Lost
-from shapedoc.ops.context import OpContext
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.convolution import channels_place, check_bias, learned_tensors, windows_of
+from shapedoc.ops.measuring.window import Window, grown
+from shapedoc.ops.meeting.settings import each, expect, size, sizes_of
 from shapedoc.ops.registry import layer, op
-from shapedoc.ops.settings import each, expect, size, sizes_of
-from shapedoc.ops.window import Window, grown
 
 __all__: list[str] = []
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.value import NoneValue, Tensor, Value
-from shapedoc.ops.axes import position, positions
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import axes_of
-from shapedoc.ops.needs import NONE
+from shapedoc.ops.calling.context import OpContext
+from shapedoc.ops.calling.needs import NONE
+from shapedoc.ops.measuring.axes import position, positions
+from shapedoc.ops.measuring.extents import axes_of
 from shapedoc.ops.registry import named, op
 
 __all__ = ["flip", "roll"]

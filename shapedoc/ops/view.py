@@ -9,14 +9,14 @@ from shapedoc.core.dim import ONE, Dim
 from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Kind, Sameness, Strength
 from shapedoc.core.value import ANY_ORDER, Dtype, Seq, Tensor, Value
-from shapedoc.ops.axes import position, replaced
-from shapedoc.ops.context import OpContext
-from shapedoc.ops.extents import extents
-from shapedoc.ops.heads_kept import keep_heads, kept_again
+from shapedoc.ops.calling.context import OpContext
 from shapedoc.ops.kinds import kind_of_dtype
-from shapedoc.ops.opposed import keep_feature
+from shapedoc.ops.measuring.axes import position, replaced
+from shapedoc.ops.measuring.extents import extents
+from shapedoc.ops.measuring.regroup import Regrouped, product, regroup
+from shapedoc.ops.meeting.heads_kept import keep_heads, kept_again
+from shapedoc.ops.meeting.opposed import keep_feature
 from shapedoc.ops.registry import op
-from shapedoc.ops.regroup import Regrouped, product, regroup
 
 __all__ = ["flatten", "reshape", "unflatten", "view", "viewed"]
 

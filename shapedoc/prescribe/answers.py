@@ -16,7 +16,7 @@ from shapedoc.prescribe.candidate import Candidate
 from shapedoc.prescribe.choose import prescribe
 from shapedoc.prescribe.execution import run_test
 from shapedoc.prescribe.verify import Proof, prove
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__ = ["Answer", "Judged", "judge", "read_answer"]
 

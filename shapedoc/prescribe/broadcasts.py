@@ -14,7 +14,7 @@ from shapedoc.core.fix import Edit
 from shapedoc.core.shape import Axis
 from shapedoc.core.trace import Event
 from shapedoc.engine.analysis import Study
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__ = ["stretched"]
 

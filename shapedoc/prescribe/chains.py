@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shapedoc.core.finding import Finding
 from shapedoc.core.trace import Event, Operand
 from shapedoc.prescribe.bench import Bench
-from shapedoc.rules.flow import graph, shape_at
+from shapedoc.rules.reading.flow import graph, shape_at
 
 __all__ = ["Link", "chain_of"]
 

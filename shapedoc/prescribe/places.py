@@ -15,7 +15,7 @@ from shapedoc.core.trace import Event
 from shapedoc.core.value import Tensor
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.syntax import Syntax
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__ = [
     "calls",

@@ -17,7 +17,7 @@ from shapedoc.core.trace import Trace
 from shapedoc.core.value import Tensor
 from shapedoc.prescribe.sizing import schemes
 from shapedoc.prescribe.syntax import Syntax
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__ = ["BATCH", "LEFT_OUT", "Plan", "plans"]
 

@@ -1,10 +1,13 @@
-"""The rules, one file each; the file that a rule stands in is called after its code."""
+"""The rules, one file each, called after its code, in a folder for each family (SD1, SD2, ...).
+
+What one family alone asks of a trace stands beside its rules; what several ask stands in `reading`.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 
 from shapedoc.rules.rule import Example, Rule
 
@@ -14,5 +17,5 @@ __all__ = ["Example", "Rule", "all_rules"]
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
-    names = sorted(m.name for m in iter_modules(__path__) if m.name.startswith("sd") and m.name[2:5].isdigit())
-    return tuple(import_module(f"{__name__}.{name}").RULE for name in names)
+    files = sorted(Path(__file__).parent.glob("*/sd[0-9][0-9][0-9].py"), key=lambda file: file.stem)
+    return tuple(import_module(f"{__name__}.{file.parent.name}.{file.stem}").RULE for file in files)

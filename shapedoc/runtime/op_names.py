@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from shapedoc.ops.registry import table
-from shapedoc.rules.contractions import names
+from shapedoc.rules.reading.contractions import names
 from shapedoc.source import ir
 from shapedoc.source.operators import ARITHMETIC, COMPARISONS
 

@@ -13,11 +13,11 @@ from shapedoc.core.shape import Axis, Shape
 from shapedoc.core.sizes import Kind as SameKind
 from shapedoc.core.trace import Event, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
-from shapedoc.infer.discarded import drops_result
+from shapedoc.infer.noticed.discarded import drops_result
 from shapedoc.infer.operands import Arg
 from shapedoc.infer.recorder import Recorder
 from shapedoc.ops.registry import Op, find
-from shapedoc.rules.contractions import names
+from shapedoc.rules.reading.contractions import names
 from shapedoc.runtime.activations import Activation, Activations
 from shapedoc.runtime.arguments import Arguments
 from shapedoc.runtime.figures import Figures
@@ -262,7 +262,7 @@ class RunRecorder(Recorder):
 def _takes(op: Op, keyword: str) -> bool:
     """Whether a keyword is one that the op knows; others say nothing of shapes."""
     names = {p.name for p in op.params}
-    from shapedoc.ops.bind import _ALIASES
+    from shapedoc.ops.calling.bind import _ALIASES
 
     return keyword in names or _ALIASES.get(keyword, "") in names or any(p.keywords for p in op.params)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
-from shapedoc.rules.contractions import names
+from shapedoc.rules.reading.contractions import names
 from shapedoc.runtime.active import followed
 from shapedoc.runtime.op_names import PASSIVE
 from shapedoc.runtime.patterns import Pattern, Seen

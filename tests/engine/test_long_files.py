@@ -15,7 +15,7 @@ from shapedoc.engine.analysis import analyse
 from shapedoc.engine.depth import room_to_nest
 from shapedoc.engine.garbage import collecting_seldom
 from shapedoc.engine.request import Settings
-from shapedoc.infer.join import join_different
+from shapedoc.infer.branches.join import join_different
 from shapedoc.infer.machine import Machine
 from shapedoc.source import ir
 from shapedoc.source.read import Source, read_source

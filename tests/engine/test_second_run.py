@@ -38,6 +38,6 @@ def test_a_second_run_loads_neither_interpreter_nor_ops_nor_rules(tmp_path: Path
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'model'\nversion = '1'\n")
     (tmp_path / "model.py").write_text(LINES)
     first, second = loaded(tmp_path), loaded(tmp_path)
-    dear = {"shapedoc.infer.entries", "shapedoc.ops.bind", "shapedoc.rules.sd101", "libcst"}
+    dear = {"shapedoc.infer.entries.walk", "shapedoc.ops.calling.bind", "shapedoc.rules.shapes.sd101", "libcst"}
     assert dear - first == {"libcst"}
     assert not dear & second

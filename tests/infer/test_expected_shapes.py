@@ -19,7 +19,7 @@ from shapedoc.core.sizes import Sizes
 from shapedoc.core.value import Tensor, Value
 from shapedoc.infer import analyse
 from shapedoc.infer.machine import Machine
-from shapedoc.infer.stated import Statements
+from shapedoc.infer.stated.statements import Statements
 from shapedoc.infer.values import Function, Symbolic
 from shapedoc.source import lower_ast
 

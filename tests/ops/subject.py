@@ -26,7 +26,7 @@ from shapedoc.core.value import (
 )
 from shapedoc.core.verdict import Conflict, Lost, Unknown, Verdict
 from shapedoc.ops import Arguments, evaluate, find, find_layer
-from shapedoc.ops.bind import build_layer
+from shapedoc.ops.calling.bind import build_layer
 from shapedoc.ops.packed import PACKED, PACKED_BATCH_FIRST
 from tests.ops.drawing import Call, D, L, Packed, T, dim_of
 

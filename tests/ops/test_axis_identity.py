@@ -14,7 +14,7 @@ from shapedoc.core.trace import Problem
 from shapedoc.core.value import Bool, Int, Layer, NoneValue, Seq, Str, Tensor, Value
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.ops import Arguments, evaluate, find, find_layer
-from shapedoc.ops.bind import build_layer
+from shapedoc.ops.calling.bind import build_layer
 from shapedoc.ops.packed import is_packed
 
 B, T, S, D, H = (Dim.of(Sym(name)) for name in "BTSDH")

@@ -14,7 +14,7 @@ from shapedoc.core.value import Layer, Tensor, Value
 from shapedoc.core.value import Unknown as UnknownValue
 from shapedoc.core.verdict import Lost, Unknown
 from shapedoc.ops import Arguments, evaluate, table
-from shapedoc.ops.bind import build_layer
+from shapedoc.ops.calling.bind import build_layer
 from tests.ops import oracle, subject
 from tests.ops.drawing import Call
 from tests.ops.test_against_torch import ENTRIES, drawn, falsehood, said, shown

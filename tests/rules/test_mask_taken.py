@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapedoc.core.trace import Trace
-from shapedoc.rules.maskwords import stated_sign
+from shapedoc.rules.masks.words import stated_sign
 from tests.rules.expectations import expected, found
 
 HEAD = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapedoc.infer import analyse
-from shapedoc.rules.masks import Meaning, masks
+from shapedoc.rules.reading.masks import Meaning, masks
 from shapedoc.source.lower_ast import lower
 
 HEAD = """\

@@ -10,7 +10,7 @@ from shapedoc.core.shape import Axis, Run, Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.engine.analysis import analyse
 from shapedoc.engine.request import Settings
-from shapedoc.rules.orders import pair_to_join
+from shapedoc.rules.reading.orders import pair_to_join
 
 CALLER = """\
 import torch

@@ -9,11 +9,11 @@ import libcst as cst
 
 from shapedoc.core.finding import Finding
 from shapedoc.core.sizes import Kind
-from shapedoc.ops.regroup import regroup
+from shapedoc.ops.measuring.regroup import regroup
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import calls, is_numpy, rank_of, shapes_of
-from shapedoc.rules.orders import orders, turned_back
+from shapedoc.rules.reading.orders import orders, turned_back
 
 __all__: list[str] = []
 

@@ -12,7 +12,7 @@ from shapedoc.core.span import Span
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import names_in_scope
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__: list[str] = []
 

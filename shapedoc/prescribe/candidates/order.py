@@ -15,7 +15,7 @@ from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.candidates.modules import spelled
 from shapedoc.prescribe.places import calls, is_bool, is_numpy, names_in_scope
 from shapedoc.prescribe.syntax import Syntax
-from shapedoc.rules.flow import shape_at
+from shapedoc.rules.reading.flow import shape_at
 
 __all__: list[str] = []
 

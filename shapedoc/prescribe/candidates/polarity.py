@@ -13,7 +13,7 @@ from shapedoc.core.value import Tensor
 from shapedoc.prescribe.bench import Bench
 from shapedoc.prescribe.candidate import Candidate, proposes
 from shapedoc.prescribe.places import is_bool, is_numpy
-from shapedoc.rules.masks import masks
+from shapedoc.rules.reading.masks import masks
 
 __all__: list[str] = []
 

@@ -1,0 +1,1 @@
+"""Branches: what their tests let them take for granted, and where they meet."""

@@ -1,0 +1,1 @@
+"""What is walked of a file, and with what."""

@@ -1,0 +1,1 @@
+"""How sure a fact is, and what it rests on."""

@@ -1,0 +1,1 @@
+"""What the author states, held against what is inferred."""

@@ -1,0 +1,1 @@
+"""What a use lets one suppose of a rank or a size."""

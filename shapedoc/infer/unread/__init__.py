@@ -1,0 +1,1 @@
+"""Code that is not read: what is known of it all the same."""

@@ -1,0 +1,1 @@
+"""Axis numbers, and sizes as arguments."""

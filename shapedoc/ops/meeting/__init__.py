@@ -1,0 +1,1 @@
+"""Where operands meet each other, or what a module was built with."""

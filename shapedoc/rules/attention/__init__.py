@@ -1,0 +1,1 @@
+"""SD4: the softmax, and what stands around it."""

@@ -1,0 +1,1 @@
+"""SD2: broadcasting that nobody asked for."""

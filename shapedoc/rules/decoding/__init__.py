@@ -1,0 +1,1 @@
+"""SD3: the decoder's state."""

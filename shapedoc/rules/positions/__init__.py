@@ -1,0 +1,1 @@
+"""SD8: positions and caches."""

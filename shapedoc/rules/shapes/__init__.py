@@ -1,0 +1,1 @@
+"""SD1: shapes that cannot meet."""

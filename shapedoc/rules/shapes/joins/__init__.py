@@ -1,0 +1,1 @@
+"""Joins along an axis that other code speaks against."""

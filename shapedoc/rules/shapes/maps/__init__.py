@@ -1,0 +1,1 @@
+"""Linear maps that are fed another size than they were built with."""

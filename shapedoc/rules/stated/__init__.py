@@ -1,0 +1,1 @@
+"""SD7: what the author states."""
