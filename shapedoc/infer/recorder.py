@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from shapedoc.core.dim import Dim, Sym
+from shapedoc.core.dim import Sym
 from shapedoc.core.shape import Shape
 from shapedoc.core.sizes import Sizes
 from shapedoc.core.span import Span
@@ -13,6 +13,7 @@ from shapedoc.core.trace import Call, Event, Operand, Problem, Trace
 from shapedoc.core.value import Layer, Seq, Tensor, Unknown, Value
 from shapedoc.core.verdict import Conflict, Verdict
 from shapedoc.core.verdict import Unknown as UnknownVerdict
+from shapedoc.infer.evidence.laid_out import LAID_OUT, set_apart
 from shapedoc.infer.evidence.lineage import (
     among,
     holds_tensor,
@@ -163,8 +164,8 @@ class Recorder:
         event.withheld = len(event.problems) < len(noticed)
         if event.withheld and not spoilt and self.described and isinstance(result, Tensor):
             result.shape = event.shape = Shape.unknown()  # what is stated and what is done do not go together
-        if event.short in _LAID_OUT:
-            self._set_apart(event)
+        if event.short in LAID_OUT:
+            set_apart(self.sizes, event)
         self._hand_on(event, several=several, tentative=rests)
         if self.recalled:
             recall(self.recalled, event, self.sizes)
@@ -250,31 +251,6 @@ class Recorder:
                 self.doubted.extend((event.index, p) for p in event.problems)
                 event.problems, event.doubtful = (), True
         self.mistrusted = {}
-
-    def _set_apart(self, event: Event) -> None:
-        """The sizes that the author lists as the axes of one tensor are different quantities.
-
-        Two sizes of one constructor (a weight's) may still be equal on purpose; of a size that is not followed
-        nothing is said.
-        """
-        result = event.result
-        if isinstance(result, Tensor) and result.shape.run is None:
-            dims = [a.dim for a in result.shape.axes if a.dim.named]
-            owners = {s.owner for d in dims for s in d.syms}
-            flexible = any(s.flexible for d in dims for s in d.syms)
-            if len(dims) > 1 and (len(result.shape.items) > 2 or len(owners) > 1 or flexible):
-                self.sizes.apart(*dims)
-            if event.short in _CUTS and len(result.shape.items) > 3:
-                self._set_steps_apart(*(axis.dim for axis in result.shape.axes[-3:]))
-
-    def _set_steps_apart(self, steps: Dim, heads: Dim, width: Dim) -> None:
-        """What is left over where a width is cut into heads, ``view(B, -1, n_heads, d_head)``, are steps, not heads."""
-        left = self.sizes.resolve(steps).sym
-        if left is None or left.name or not left.flexible:
-            return
-        cut = [self.sizes.resolve(d) for d in (heads, width)]
-        if all(d.named and not any(s.flexible for s in d.syms) for d in cut) and cut[0] != cut[1]:
-            self.sizes.apart(left, cut[0])
 
     def emit(self, name: str, node: ir.Expr | ir.Stmt, operands: tuple[Operand, ...], result: Value) -> Event:
         """Append an event whose result has been worked out."""
@@ -382,32 +358,6 @@ class Recorder:
         event.problems = (problem,)
         self.spoilt.add(event.index)
 
-
-# Ops whose result has the axes that the author lists.
-_LAID_OUT = frozenset(
-    [
-        "view",
-        "reshape",
-        "expand",
-        "broadcast_to",
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "rand",
-        "randn",
-        "randint",
-        "normal",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "standard_normal",
-        "random",
-    ]
-)
-
-
-_CUTS = frozenset(("view", "reshape"))
 
 # What the names of ops that rules know begin with, "." where it is a method of a value that is not known.
 _OF_TENSORS = ("torch", "numpy", ".")
