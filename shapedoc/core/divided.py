@@ -40,6 +40,17 @@ class Divided(Ranks):
         sym = self.resolve(dim).sym
         return sym is not None and any(f.quotient.sym is sym for f in self._floors.values())
 
+    def not_exact(self, dim: Dim, number: int) -> None:
+        """Learn the number of a size that was assumed to divide, where it does not: its quotients are rounded down."""
+        for (_, b), floor in self._floors.items():
+            whole, q = floor.of, floor.quotient.sym
+            if whole is None or whole is not dim.sym or q is None or q in self.bindings:
+                continue
+            if b.const and number % b.const:
+                if self._shared:
+                    self._own()
+                self.bindings[whole], self.bindings[q] = Dim.of(number), Dim.of(number // b.const)
+
     def rounded_down(self, a: Dim, b: Dim, *, line: int = 0) -> Dim:
         """``a // b`` of which nothing says that it divides: a size of its own, the same wherever it is asked for.
 

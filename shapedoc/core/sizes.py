@@ -352,14 +352,3 @@ class Sizes(Divided):
                 for part in floor.size.syms:
                     self._apart.share(part, floor.of)  # half a width is as little a length as the width is
         return self.resolve(floor.quotient)
-
-    def not_exact(self, dim: Dim, number: int) -> None:
-        """Learn the number of a size that was assumed to divide, where it does not: its quotients are rounded down."""
-        for (_, b), floor in self._floors.items():
-            whole, q = floor.of, floor.quotient.sym
-            if whole is None or whole is not dim.sym or q is None or q in self.bindings:
-                continue
-            if b.const and number % b.const:
-                if self._shared:
-                    self._own()
-                self.bindings[whole], self.bindings[q] = Dim.of(number), Dim.of(number // b.const)

@@ -35,11 +35,9 @@ def keep_heads(at: OpContext, old: Shape, new: Sequence[Axis | Run]) -> None:
 
 
 def kept_again(at: OpContext, have: Dim, need: Dim, old: Sequence[Axis], wanted: Sequence[Axis]) -> Sameness | None:
-    """That a size which is not known is asked to be that of an axis in front of it, which stays.
+    """That a view asks an unknown size to be that of an axis in front of it, which stays: both are of one tensor.
 
     Of (B, h, ?, d) is made (B, h, h * d).
-
-    Two axes of one tensor are two quantities.
     """
     rest, size = have.without_common(need), need.without_common(have)
     if rest.sym is None or not rest.sym.flexible or size.sym is None or not size.named:
